@@ -1,0 +1,68 @@
+"""The catalog: the versioned list of services that a request may become."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from gate.records import NONE, Mode
+
+EMPTY: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectType:
+    """A kind of object: its nouns per language, identifier shapes (9 digit, A letter), and whether
+    instances come from the session (`own`) rather than from the registry."""
+
+    name: str
+    nouns: Mapping[str, tuple[str, ...]] = EMPTY
+    shapes: tuple[str, ...] = ()
+    own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One service: what it needs, where its object may come from, what it does to the world."""
+
+    action_id: str
+    name: str
+    description: str
+    mode: Mode | None
+    pathway: str
+    objects: tuple[str, ...]
+    object_from: tuple[str, ...] = ("text", "history")
+    slots: tuple[str, ...] = ()
+    verbs: Mapping[str, tuple[str, ...]] = EMPTY
+    nouns: Mapping[str, tuple[str, ...]] = EMPTY
+    query: str | None = None
+    collection: str | None = None
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The permitted object types, without NONE."""
+        return tuple(t for t in self.objects if t != NONE)
+
+    @property
+    def object_required(self) -> bool:
+        """True unless the action may run without an object."""
+        return bool(self.types) and NONE not in self.objects
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """Actions by id, in file order, with the object types they use."""
+
+    version: str
+    actions: Mapping[str, Action]
+    object_types: Mapping[str, ObjectType] = field(default_factory=lambda: MappingProxyType({}))
+
+    def get(self, action_id: object) -> Action | None:
+        """The action of that id, or None for anything else whatever its type."""
+        return self.actions.get(action_id) if isinstance(action_id, str) else None
+
+    @property
+    def has_modes(self) -> bool:
+        """True if every action declares read or write; without modes, direction checks are inert."""
+        return all(a.mode is not None for a in self.actions.values())

@@ -1,0 +1,56 @@
+"""One loaded, validated configuration: everything that a decision may depend on besides its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from types import MappingProxyType
+
+from gate.catalog import Catalog
+from gate.language import LanguagePack
+from gate.records import Reserved, Terminal
+from gate.registry import Registry
+from gate.rules import RuleSet
+from gate.state import Predicate
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Largest sizes that are accepted; characters, bytes, items."""
+
+    utterance_chars: int = 2000
+    history_chars: int = 4000
+    body_bytes: int = 65536
+    candidates: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Catalog, registry, state, rules and words of one institution, with the digest of every file.
+
+    `thresholds` maps a tier's name to the confidence below which `G-CONFIDENCE` closes; a tier
+    that is not listed has no threshold of its own and closes on a null confidence.
+    `digests` maps a file name to the SHA-256 of its bytes.
+    """
+
+    name: str
+    catalog: Catalog
+    registry: Registry
+    predicates: Mapping[str, Predicate]
+    rules: RuleSet
+    packs: Mapping[str, LanguagePack]
+    languages: tuple[str, ...]
+    terminals: Mapping[Reserved, Terminal]
+    title: str = ""
+    thresholds: Mapping[str, Decimal] = field(default_factory=lambda: MappingProxyType({}))
+    limits: Limits = Limits()
+    channels: tuple[str, ...] = ()
+    history_turns: int = 4
+    history_role: str | None = None
+    digests: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def pack(self) -> LanguagePack:
+        """The default language's pack."""
+        return self.packs[self.languages[0]]

@@ -1,0 +1,100 @@
+"""A language pack: the closed word lists that the gate's findings are computed from.
+
+Every entry is stored normalised (see `gate.normalise`). Adding a language is adding a file, never code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LanguagePack:
+    """Word lists of one language; the field names are the keys of `configs/languages/<tag>.yaml`."""
+
+    language: str
+    script: str
+    """`latin` (words are separated by spaces) or `han` (they are not)."""
+
+    clause_marks: Words = ()
+    """Punctuation that ends a clause, sentence ends included."""
+    sentence_ends: Words = ()
+    """The marks among them that end a sentence."""
+    clause_words: Words = ()
+    """Words that open a new clause (but, and then, so, ...)."""
+    conjunctions: Words = ()
+    """Phrases that join a second request (and also, plus can you, ...)."""
+
+    fillers: Words = ()
+    """Words skipped before an imperative (hi, ok, please, now, ...)."""
+    request_forms: Words = ()
+    """Forms that ask for something to be done (can you, please, ...)."""
+    wishes: Words = ()
+    """First-person wishes (i want to, i would like to, ...)."""
+
+    negations: Words = ()
+    """Negators; one negates every cue of its clause. Forms without apostrophe included."""
+    negation_exceptions: Words = ()
+    """Phrases in which a negator does not negate (not only, A-not-A questions, ...)."""
+    contrasts: Words = ()
+    """Words that set aside what follows (instead of, rather than, except, ...)."""
+    conditionals: Words = ()
+    """Words that make a clause conditional (if, unless, once, ...)."""
+    reported: Words = ()
+    """Words that report somebody's words or wish (he said, she asked me to, ...)."""
+    past: Words = ()
+    """Words that put a clause in the past (yesterday, i already, ...)."""
+    questions: Words = ()
+    """How, whether and what-if questions: they ask about a thing, not for it."""
+    quotes: Words = ()
+    """Pairs of opening and closing quotation marks, two characters each."""
+
+    read_cues: Words = ()
+    """Verbs and phrases that ask for information."""
+    write_cues: Words = ()
+    """Generic verbs of change (change, cancel, buy, ...); declared verbs of actions come from the catalog."""
+
+    anaphors: Words = ()
+    """Phrases that refer back to an object (it, that one, the same fund, ...)."""
+    third_person: Words = ()
+    """Possessives of somebody else (his, her, my wife's, ...)."""
+    context_words: Words = ()
+    """Han only: words that may stand to the left of a name."""
+    name_prefixes: Words = ()
+    """Words before a name that make it part of a longer one."""
+    name_suffixes: Words = ()
+    """Words after a name that make it part of a longer one."""
+    measure_words: Words = ()
+    """Han only: measure words that follow a numeral."""
+    numerals: Words = ()
+    """Numerals written as words or characters."""
+    amount_units: Words = ()
+    """Units after a number that make it an amount or a quantity, never an identifier."""
+    amount_prefixes: Words = ()
+    """Signs before a number that make it an amount (dollar sign, ...)."""
+    yes_phrases: Words = ()
+    """Whole utterances that confirm."""
+
+    templates: Mapping[str, str] = field(default_factory=dict)
+    """Message per reserved id and per terminal."""
+
+
+REQUIRED = (
+    "clause_marks", "sentence_ends", "clause_words", "conjunctions", "fillers", "request_forms", "wishes",
+    "negations", "conditionals", "reported", "past", "questions", "quotes", "read_cues", "write_cues", "anaphors",
+    "third_person", "numerals", "amount_units", "yes_phrases", "contrasts",
+)
+"""Lists that a complete pack must not leave empty."""
+
+REQUIRED_HAN = ("context_words", "name_suffixes", "measure_words")
+"""Lists that a complete pack of script `han` must not leave empty either."""
+
+
+def missing(pack: LanguagePack, template_ids: tuple[str, ...]) -> tuple[str, ...]:
+    """What an incomplete pack lacks: names of empty lists and `templates.<id>` entries."""
+    names = REQUIRED + (REQUIRED_HAN if pack.script == "han" else ())
+    lists = tuple(n for n in names if not getattr(pack, n))
+    return lists + tuple(f"templates.{t}" for t in template_ids if not pack.templates.get(t))
