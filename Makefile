@@ -1,0 +1,24 @@
+# Every target that runs something sets up first; set-up takes seconds when nothing changed.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench-gate clean
+
+help: ## print this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
+
+setup: ## create .venv from the lock file, fetch the models, build the demo's artefacts
+	@scripts/setup
+
+demo: ## route real requests through the demo institution
+	@scripts/demo
+
+test: setup ## run all tests, with full branch coverage of the gate core
+	@scripts/test
+
+check: setup ## check format, lint and types
+	@scripts/check
+
+bench-gate: setup ## measure the gate against cedarpy and the fast tier, and store the result
+	@.venv/bin/python -m eval.bench_gate
+
+clean: ## delete everything that set-up and use created
+	rm -rf .venv var build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache *.egg-info
