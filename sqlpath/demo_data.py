@@ -132,6 +132,8 @@ FEES = (
     ("CASH-ADVANCE-MIN", "Cash advance on a credit card, at least", 800, "USD", "advance"),
     ("CARD-LATE", "Late credit card payment", 2500, "USD", "payment"),
     ("LOAN-LATE", "Late loan payment", 3000, "USD", "payment"),
+    ("MORTGAGE-APPLICATION", "Mortgage application", 39500, "USD", "application"),
+    ("HELOC-YEAR", "Home Equity Line of Credit, after the first year", 5000, "USD", "year"),
     ("FUND-PHONE", "Fund order placed by telephone", 1000, "USD", "order"),
 )
 FEES_EFFECTIVE = date(2026, 1, 1)
