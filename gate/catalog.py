@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from gate.records import NONE, Mode
-
-EMPTY: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +14,7 @@ class ObjectType:
     instances come from the session (`own`) rather than from the registry."""
 
     name: str
-    nouns: Mapping[str, tuple[str, ...]] = EMPTY
+    nouns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     shapes: tuple[str, ...] = ()
     own: bool = False
 
@@ -34,8 +31,8 @@ class Action:
     objects: tuple[str, ...]
     object_from: tuple[str, ...] = ("text", "history")
     slots: tuple[str, ...] = ()
-    verbs: Mapping[str, tuple[str, ...]] = EMPTY
-    nouns: Mapping[str, tuple[str, ...]] = EMPTY
+    verbs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    nouns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     query: str | None = None
     collection: str | None = None
 
@@ -56,7 +53,7 @@ class Catalog:
 
     version: str
     actions: Mapping[str, Action]
-    object_types: Mapping[str, ObjectType] = field(default_factory=lambda: MappingProxyType({}))
+    object_types: Mapping[str, ObjectType] = field(default_factory=dict)
 
     def get(self, action_id: object) -> Action | None:
         """The action of that id, or None for anything else whatever its type."""

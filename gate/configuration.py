@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from types import MappingProxyType
 
 from gate.catalog import Catalog
 from gate.language import LanguagePack
+from gate.lexicon import Lexicon, compile_lexicon
 from gate.records import Reserved, Terminal
 from gate.registry import Registry
 from gate.rules import RuleSet
@@ -32,6 +32,7 @@ class Configuration:
     `thresholds` maps a tier's name to the confidence below which `G-CONFIDENCE` closes; a tier
     that is not listed has no threshold of its own and closes on a null confidence.
     `digests` maps a file name to the SHA-256 of its bytes.
+    `lexicon` and `shapes` are compiled from packs and catalog when the record is made.
     """
 
     name: str
@@ -43,12 +44,21 @@ class Configuration:
     languages: tuple[str, ...]
     terminals: Mapping[Reserved, Terminal]
     title: str = ""
-    thresholds: Mapping[str, Decimal] = field(default_factory=lambda: MappingProxyType({}))
+    thresholds: Mapping[str, Decimal] = field(default_factory=dict)
     limits: Limits = Limits()
     channels: tuple[str, ...] = ()
     history_turns: int = 4
     history_role: str | None = None
-    digests: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    digests: Mapping[str, str] = field(default_factory=dict)
+    lexicon: Lexicon = field(init=False, repr=False)
+    shapes: tuple[str, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Compile what every request needs, once."""
+        lexicon = compile_lexicon((self.packs[tag] for tag in self.languages), self.catalog)
+        shapes = (s for t in self.catalog.object_types.values() for s in t.shapes)
+        object.__setattr__(self, "lexicon", lexicon)
+        object.__setattr__(self, "shapes", tuple(dict.fromkeys(shapes)))
 
     @property
     def pack(self) -> LanguagePack:

@@ -19,7 +19,9 @@ class RoutelockError(Exception):
 class ConfigError(RoutelockError):
     """A configuration file is unusable; carries `file`, `line` (1-based or None) and `fix`."""
 
-    def __init__(self, problem: str, *, file: str = "", line: int | None = None, fix: str = "") -> None:
+    def __init__(
+        self, problem: str, *, file: str = "", line: int | None = None, fix: str = ""
+    ) -> None:
         self.problem, self.file, self.line, self.fix = problem, file, line, fix
         where = f"{file}:{line}: " if file and line else f"{file}: " if file else ""
         super().__init__(f"{where}{problem}" + (f"; {fix}" if fix else ""))

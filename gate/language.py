@@ -25,6 +25,8 @@ class LanguagePack:
     """The marks among them that end a sentence."""
     clause_words: Words = ()
     """Words that open a new clause (but, and then, so, ...)."""
+    joiners: Words = ()
+    """Words that open a new clause only before a request or a verb (and, or, 并, ...)."""
     conjunctions: Words = ()
     """Phrases that join a second request (and also, plus can you, ...)."""
 
@@ -37,8 +39,8 @@ class LanguagePack:
 
     negations: Words = ()
     """Negators; one negates every cue of its clause. Forms without apostrophe included."""
-    negation_exceptions: Words = ()
-    """Phrases in which a negator does not negate (not only, A-not-A questions, ...)."""
+    exceptions: Words = ()
+    """Phrases inside which no negator, conditional or question counts (not only, if possible, 是不是, ...)."""
     contrasts: Words = ()
     """Words that set aside what follows (instead of, rather than, except, ...)."""
     conditionals: Words = ()
@@ -58,7 +60,7 @@ class LanguagePack:
     """Generic verbs of change (change, cancel, buy, ...); declared verbs of actions come from the catalog."""
 
     anaphors: Words = ()
-    """Phrases that refer back to an object (it, that one, the same fund, ...)."""
+    """Phrases that refer back (it, that one, ...); `{noun}` stands for any noun of an object type."""
     third_person: Words = ()
     """Possessives of somebody else (his, her, my wife's, ...)."""
     context_words: Words = ()
@@ -83,9 +85,28 @@ class LanguagePack:
 
 
 REQUIRED = (
-    "clause_marks", "sentence_ends", "clause_words", "conjunctions", "fillers", "request_forms", "wishes",
-    "negations", "conditionals", "reported", "past", "questions", "quotes", "read_cues", "write_cues", "anaphors",
-    "third_person", "numerals", "amount_units", "yes_phrases", "contrasts",
+    "clause_marks",
+    "sentence_ends",
+    "clause_words",
+    "joiners",
+    "conjunctions",
+    "fillers",
+    "request_forms",
+    "wishes",
+    "negations",
+    "conditionals",
+    "reported",
+    "past",
+    "questions",
+    "quotes",
+    "read_cues",
+    "write_cues",
+    "anaphors",
+    "third_person",
+    "numerals",
+    "amount_units",
+    "yes_phrases",
+    "contrasts",
 )
 """Lists that a complete pack must not leave empty."""
 

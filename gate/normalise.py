@@ -1,0 +1,91 @@
+"""Normalised text: what every finding is computed from, with a way back to the original.
+
+NFKC, case-folded, apostrophes, quotes and hyphens folded to ASCII, default-ignorable code points
+removed, white space collapsed (DESIGN.md, gate semantics 1).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+_FOLDS = {
+    **dict.fromkeys("‘’‚‛ʼʹ′`´＇ꞌ", "'"),
+    **dict.fromkeys("“”„‟«»″＂〝〞", '"'),
+    **dict.fromkeys("‐‑‒–—―−﹘﹣－⁃", "-"),
+}
+
+_IGNORABLE_RANGES = (
+    (0x00AD, 0x00AD), (0x034F, 0x034F), (0x061C, 0x061C), (0x115F, 0x1160), (0x17B4, 0x17B5),
+    (0x180B, 0x180F), (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164),
+    (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3),
+    (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
+)  # fmt: skip
+"""Default_Ignorable_Code_Point of the Unicode Character Database (DerivedCoreProperties.txt)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Folded text; `starts[i]`/`ends[i]` are the original offsets that folded character i came from."""
+
+    original: str
+    folded: str
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The original [start, end) behind the folded [start, end); code points, end exclusive."""
+        return (self.starts[start], self.ends[end - 1]) if start < end else (0, 0)
+
+
+def is_ignorable(char: str) -> bool:
+    """True for a default-ignorable code point (zero-width, bidi control, variation selector...)."""
+    code = ord(char)
+    return any(low <= code <= high for low, high in _IGNORABLE_RANGES)
+
+
+@lru_cache(maxsize=65536)
+def _fold_cluster(cluster: str) -> str:
+    """Fold a base character with its combining marks; white space becomes one space each."""
+    kept = "".join(c for c in cluster if not is_ignorable(c))
+    folded = unicodedata.normalize("NFKC", kept).casefold()
+    folded = unicodedata.normalize("NFKC", folded)
+    return "".join(" " if c.isspace() else _FOLDS.get(c, c) for c in folded if not is_ignorable(c))
+
+
+def _joins(char: str) -> bool:
+    """True if `char` may compose with what stands before it (combining mark or conjoining jamo)."""
+    return unicodedata.combining(char) != 0 or "\u1160" <= char <= "\u11ff" or is_ignorable(char)
+
+
+def _clusters(original: str) -> list[tuple[int, int]]:
+    bounds: list[tuple[int, int]] = []
+    for index, char in enumerate(original):
+        if bounds and char > "\u00ac" and _joins(char):
+            bounds[-1] = (bounds[-1][0], index + 1)
+        else:
+            bounds.append((index, index + 1))
+    return bounds
+
+
+def normalise(original: str) -> Text:
+    """Fold `original` and keep, for every folded character, the original span it came from."""
+    chars: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for start, end in _clusters(original):
+        for char in _fold_cluster(original[start:end]):
+            if char == " " and (not chars or chars[-1] == " "):
+                continue
+            chars.append(char)
+            starts.append(start)
+            ends.append(end)
+    if chars and chars[-1] == " ":
+        chars.pop(), starts.pop(), ends.pop()
+    return Text(original, "".join(chars), tuple(starts), tuple(ends))
+
+
+def fold(text: str) -> str:
+    """The folded form of `text` alone, for word lists and aliases."""
+    return normalise(text).folded
