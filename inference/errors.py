@@ -1,0 +1,30 @@
+"""The exception tree of inference.
+
+RoutelockError (gate.errors)
+└── InferenceError
+    ├── ArtefactError     a model folder is absent, incomplete, changed or of another kind
+    ├── BackendError      a proposer backend failed or answered outside the closed choice
+    └── AssemblyError     the parts of an appliance do not fit together
+"""
+
+from gate.errors import RoutelockError
+
+
+class InferenceError(RoutelockError):
+    """Base of inference's errors."""
+
+
+class ArtefactError(InferenceError):
+    """A model folder must not be used; the message says which file and what to do."""
+
+
+class BackendError(InferenceError):
+    """A backend gave no usable choice; `reason` is the code that the abstention will carry."""
+
+    def __init__(self, reason: str, problem: str) -> None:
+        self.reason = reason
+        super().__init__(problem)
+
+
+class AssemblyError(InferenceError):
+    """An appliance cannot be opened; the message names the part and the fix."""

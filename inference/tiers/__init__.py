@@ -1,0 +1,31 @@
+"""Tiers: each turns a question into a proposal, out-of-scope or an abstention; none may decide.
+
+A tier sees a `Question` only and returns one of the gate's records, so whatever it says still has
+to pass the gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from gate.records import TierAnswer
+from inference.question import Question
+
+
+class Tier(Protocol):
+    """One step of the cascade."""
+
+    @property
+    def name(self) -> str:
+        """Its name in appliance.yaml, which is also its name in decisions."""
+        ...
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """Digests of everything it decides with: model, prompt (P-20)."""
+        ...
+
+    def propose(self, question: Question) -> TierAnswer:
+        """Answer one question; never raises for what the text holds."""
+        ...

@@ -1,0 +1,48 @@
+"""The cascade: tiers in order; the first that does not abstain answers, the rest never run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from gate.records import Abstain, TierAnswer
+from inference.errors import InferenceError
+from inference.question import Question
+from inference.tiers import Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What one tier said, and how long it took; `problem` tells why a failed tier failed."""
+
+    tier: str
+    answer: TierAnswer
+    milliseconds: float
+    problem: str | None = None
+
+
+def run(
+    tiers: Sequence[Tier], question: Question, timer: Callable[[], float] = time.perf_counter
+) -> tuple[Tried, ...]:
+    """Ask tier after tier; the last entry holds the answer, the ones before it are abstentions.
+
+    A tier that fails counts as an abstention `tier_failed`. `timer` returns seconds.
+    """
+    tried: list[Tried] = []
+    for tier in tiers:
+        tried.append(_ask(tier, question, timer))
+        if not isinstance(tried[-1].answer, Abstain):
+            break
+    return tuple(tried) or (Tried("", Abstain("no_tier", ""), 0.0),)
+
+
+def _ask(tier: Tier, question: Question, timer: Callable[[], float]) -> Tried:
+    started = timer()
+    problem = None
+    try:
+        answer = tier.propose(question)
+    except (InferenceError, ArithmeticError, LookupError, MemoryError, OSError, RuntimeError) as e:
+        answer = Abstain("tier_failed", tier.name)
+        problem = f"{type(e).__name__}: {e}"
+    return Tried(tier.name, answer, (timer() - started) * 1000, problem)

@@ -1,0 +1,60 @@
+"""The proposer tier: drives a backend over exactly the legal labels and checks what comes back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from decimal import Decimal
+
+from gate.catalog import Catalog
+from gate.records import Abstain, TierAnswer
+from inference import prompts
+from inference.backends import Backend, Choice
+from inference.errors import BackendError
+from inference.question import Question
+from inference.tiers import scores
+
+TOLERANCE = 1e-3
+"""How far the probabilities of a choice may be from summing to 1."""
+
+
+class ProposerTier:
+    """Asks a backend which of the catalog's actions, or none, a question asks for."""
+
+    def __init__(self, name: str, backend: Backend, catalog: Catalog, threshold: Decimal) -> None:
+        self.name = name
+        self._backend = backend
+        self._names = prompts.label_names(catalog)
+        self._static = prompts.static_part(catalog)
+        self._threshold = threshold
+        self.versions: Mapping[str, str] = {
+            f"model:{name}": backend.digest,
+            f"prompt:{name}": prompts.digest(self._static),
+        }
+
+    def propose(self, question: Question) -> TierAnswer:
+        """The chosen action at or above the threshold; abstains with the backend's reason."""
+        if not any(char.isalnum() for char in question.utterance):
+            return Abstain("no_text", self.name, backend=self._backend.name)
+        try:
+            probabilities = self.probabilities(question)
+        except BackendError as error:
+            return Abstain(error.reason, self.name, backend=self._backend.name)
+        return scores.answer(probabilities, self._threshold, self.name, self._backend.name)
+
+    def probabilities(self, question: Question) -> dict[str, float]:
+        """The whole distribution by label; raises BackendError for anything that is none."""
+        prompt = prompts.prompt(self._static, question)
+        choice = self._backend.choose(prompt, tuple(self._names.values()))
+        return dict(zip(self._names, _checked(choice, len(self._names)), strict=True))
+
+
+def _checked(choice: Choice, codes: int) -> tuple[float, ...]:
+    values = choice.probabilities
+    if len(values) != codes:
+        raise BackendError("invalid_choice", f"{len(values)} probabilities for {codes} codes")
+    if not all(math.isfinite(value) and 0 <= value <= 1 for value in values):
+        raise BackendError("invalid_choice", "a probability is not between 0 and 1")
+    if abs(sum(values) - 1) > TOLERANCE:
+        raise BackendError("invalid_choice", f"the probabilities sum to {sum(values)}")
+    return values

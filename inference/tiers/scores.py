@@ -1,0 +1,37 @@
+"""From a distribution over labels to a tier's answer, with one fixed threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from gate.records import Abstain, OutOfScope, Proposal, TierAnswer
+
+OUT_OF_SCOPE = "OUT_OF_SCOPE"
+"""The label of everything that no action covers."""
+
+PLACES = 6
+"""Decimal places of a confidence; what is compared with a threshold is what is recorded."""
+
+
+def confidence(probability: float) -> Decimal:
+    """A probability as it is recorded and compared: a decimal of six places, cut, never raised."""
+    return Decimal(int(probability * 10**PLACES)).scaleb(-PLACES)
+
+
+def answer(
+    probabilities: Mapping[str, float], threshold: Decimal, tier: str, backend: str = ""
+) -> TierAnswer:
+    """The best label as a proposal, or out-of-scope, or an abstention below `threshold`.
+
+    `probabilities` sums to 1 over the labels. A threshold of 0.6 is met by 0.600000.
+    """
+    order = sorted(probabilities, key=lambda label: (-probabilities[label], label))
+    best = order[0]
+    sure = confidence(probabilities[best])
+    actions = [label for label in order if label != OUT_OF_SCOPE]
+    if sure < threshold:
+        return Abstain("low_confidence", tier, tuple(actions[:2]), backend)
+    if best == OUT_OF_SCOPE:
+        return OutOfScope(tier, sure, backend)
+    return Proposal(best, None, tuple(actions[:3]), sure, tier, backend)

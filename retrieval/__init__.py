@@ -1,0 +1,1 @@
+"""The documents pathway: ingest, chunk, index, search, evidence, extractive answer."""

@@ -1,0 +1,233 @@
+"""The index on disk: one partition per set of access labels, sealed by a manifest of digests.
+
+    <folder>/current                      name of the version in use, replaced in one step
+    <folder>/<version>/manifest.json      digests of every part; <version> is the manifest's own
+    <folder>/<version>/p0/chunks.jsonl    passages with their places
+    <folder>/<version>/p0/dense.faiss     FAISS, flat inner product over unit vectors
+    <folder>/<version>/p0/bm25/           BM25 over the same passages
+
+A partition knows nothing of the others, not even word frequencies: what somebody may not see cannot
+move a score that they do see. There are no times in here, so equal inputs give equal bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval import lexical
+from retrieval.chunk import Chunk
+from retrieval.document import Block, Source
+from retrieval.errors import BrokenIndexError
+from retrieval.protocols import Encoder, Vectors
+
+if TYPE_CHECKING:
+    from bm25s import BM25
+    from faiss import Index as DenseIndex
+
+SCHEMA_VERSION = 1
+CURRENT, MANIFEST = "current", "manifest.json"
+CHUNKS, DENSE, LEXICAL = "chunks.jsonl", "dense.faiss", "bm25"
+AGAIN = "build it again with `routelock index build`"
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Passages that the same people may see, with their two indexes; row i is `chunks[i]`."""
+
+    labels: tuple[str, ...]
+    chunks: tuple[Chunk, ...]
+    dense: DenseIndex
+    bm25: BM25
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """One whole, verified version; `digest` names it, `encoder` the weights it was made with."""
+
+    digest: str
+    encoder: str
+    partitions: tuple[Partition, ...]
+    documents: Mapping[str, str]
+
+    def visible(self, entitlements: Sequence[str]) -> tuple[Partition, ...]:
+        """Partitions that share a label with the asker; `public` is everybody's."""
+        held = {*entitlements, "public"}
+        return tuple(part for part in self.partitions if held.intersection(part.labels))
+
+
+def build(
+    chunks: Sequence[Chunk], encoder: Encoder, folder: Path, inputs: Mapping[str, str]
+) -> str:
+    """Write a new version and make it current; returns its digest.
+
+    `inputs` maps a name to the digest of whatever the index was made from and is kept in the
+    manifest. The version in use stays untouched until the new one is whole.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as scratch:
+        fresh = Path(scratch) / "version"
+        fresh.mkdir()
+        for number, (labels, members) in enumerate(_grouped(chunks)):
+            _write_partition(fresh / f"p{number}", labels, members, encoder)
+        version = _seal(fresh, chunks, encoder, inputs)
+        if not (folder / version).exists():
+            fresh.rename(folder / version)
+    _make_current(folder, version)
+    return version
+
+
+def _grouped(chunks: Sequence[Chunk]) -> list[tuple[tuple[str, ...], list[Chunk]]]:
+    groups: dict[tuple[str, ...], list[Chunk]] = {}
+    for item in sorted(chunks, key=lambda c: (c.source.file, c.blocks[0].paragraph, c.chunk_id)):
+        groups.setdefault(tuple(sorted(set(item.source.labels))), []).append(item)
+    return sorted(groups.items())
+
+
+def _write_partition(
+    folder: Path, labels: tuple[str, ...], chunks: Sequence[Chunk], encoder: Encoder
+) -> None:
+    import faiss
+
+    folder.mkdir()
+    texts = [item.indexed_text for item in chunks]
+    dense = faiss.IndexFlatIP(encoder.dimensions)
+    dense.add(_checked(encoder.encode(texts), len(texts), encoder.dimensions))
+    faiss.write_index(dense, str(folder / DENSE))
+    lexical.build(texts, folder / LEXICAL)
+    lines = [json.dumps({"labels": list(labels)}), *(_line(item) for item in chunks)]
+    (folder / CHUNKS).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _checked(vectors: Vectors, rows: int, dimensions: int) -> Vectors:
+    if vectors.shape != (rows, dimensions):
+        raise BrokenIndexError(f"the encoder gave shape {vectors.shape}, not {(rows, dimensions)}")
+    if not np.isfinite(vectors).all():
+        raise BrokenIndexError("the encoder gave a vector that is not finite; check its weights")
+    return np.ascontiguousarray(vectors, dtype=np.float32)
+
+
+def _line(item: Chunk) -> str:
+    fields = asdict(item)
+    for name in ("effective_from", "effective_to"):
+        day = fields["source"][name]
+        fields["source"][name] = day and day.isoformat()
+    return json.dumps(fields, ensure_ascii=False, sort_keys=True)
+
+
+def _seal(
+    folder: Path, chunks: Sequence[Chunk], encoder: Encoder, inputs: Mapping[str, str]
+) -> str:
+    manifest = {
+        "schema_version": SCHEMA_VERSION,
+        "encoder": encoder.digest,
+        "dimensions": encoder.dimensions,
+        "kind": "flat",
+        "chunks": len(chunks),
+        "documents": {item.source.file: item.sha256 for item in chunks},
+        "inputs": dict(inputs),
+        "files": _digests(folder),
+    }
+    text = json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False)
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
+    return {path.relative_to(folder).as_posix(): _digest(path) for path in files}
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _make_current(folder: Path, version: str) -> None:
+    staged = folder / f".{CURRENT}"
+    staged.write_text(version + "\n", encoding="ascii")
+    os.replace(staged, folder / CURRENT)
+    for other in folder.iterdir():
+        if other.is_dir() and other.name != version:
+            shutil.rmtree(other)
+
+
+def read_manifest(folder: Path) -> tuple[str, dict[str, Any]]:
+    """The current version's digest and manifest, its parts not yet checked.
+
+    Raises BrokenIndexError where there is none or where it is not the one that `current` names.
+    """
+    try:
+        version = (folder / CURRENT).read_text(encoding="ascii").strip()
+        text = (folder / version / MANIFEST).read_bytes()
+        manifest = json.loads(text)
+    except (OSError, ValueError) as error:
+        raise BrokenIndexError(f"`{folder}` holds no index: {error}; {AGAIN}") from error
+    if hashlib.sha256(text).hexdigest() != version:
+        raise BrokenIndexError(f"`{folder}`: {MANIFEST} was changed; {AGAIN}")
+    if manifest.get("schema_version") != SCHEMA_VERSION:
+        raise BrokenIndexError(f"`{folder}`: schema_version is not {SCHEMA_VERSION}; {AGAIN}")
+    return version, dict(manifest)
+
+
+def open_index(folder: Path, encoder_digest: str) -> Index:
+    """Load the current version after comparing every part with the manifest.
+
+    Raises BrokenIndexError for a changed, missing or additional part, or for another encoder.
+    """
+    version, manifest = read_manifest(folder)
+    if manifest["encoder"] != encoder_digest:
+        raise BrokenIndexError(f"`{folder}` was made with another encoder; {AGAIN}")
+    actual, expected = _digests(folder / version), manifest["files"]
+    changed = sorted(k for k in {*actual, *expected} if actual.get(k) != expected.get(k))
+    if changed:
+        raise BrokenIndexError(f"`{folder}`: `{changed[0]}` is not what was built; {AGAIN}")
+    parts = sorted((folder / version).glob("p*"), key=lambda path: int(path.name[1:]))
+    partitions = tuple(_open_partition(path) for path in parts)
+    return Index(version, encoder_digest, partitions, manifest["documents"])
+
+
+def _open_partition(folder: Path) -> Partition:
+    import faiss
+
+    head, *lines = (folder / CHUNKS).read_text(encoding="utf-8").splitlines()
+    chunks = tuple(_parsed(json.loads(line)) for line in lines)
+    dense, bm25 = faiss.read_index(str(folder / DENSE)), lexical.load(folder / LEXICAL)
+    if not dense.ntotal == bm25.scores["num_docs"] == len(chunks):
+        raise BrokenIndexError(f"`{folder}`: its parts differ in size; {AGAIN}")
+    return Partition(tuple(json.loads(head)["labels"]), chunks, dense, bm25)
+
+
+def _parsed(fields: dict[str, Any]) -> Chunk:
+    source = fields["source"]
+    return Chunk(
+        chunk_id=fields["chunk_id"],
+        source=Source(
+            file=source["file"],
+            title=source["title"],
+            version=source["version"],
+            labels=tuple(source["labels"]),
+            collections=tuple(source["collections"]),
+            effective_from=_day(source["effective_from"]),
+            effective_to=_day(source["effective_to"]),
+        ),
+        sha256=fields["sha256"],
+        blocks=tuple(
+            Block(b["text"], tuple(b["headings"]), b["paragraph"], b["page"])
+            for b in fields["blocks"]
+        ),
+    )
+
+
+def _day(text: str | None) -> date | None:
+    return date.fromisoformat(text) if text else None
