@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gate.clauses import Clause, governed
-from gate.lexicon import Hit, Lexicon, Tag
+from gate.lexicon import CONJUNCTION, QUESTION, READ, WRITE, Hit, Lexicon
 from gate.records import Direction
 
 
@@ -32,35 +32,43 @@ class Asked:
     actions: tuple[str, ...]
 
 
-def cues(text: str, clauses: Sequence[Clause]) -> tuple[Cue, ...]:
-    """Read and write cues of a text, in order.
+def read(
+    lexicon: Lexicon, text: str, clauses: Sequence[Clause]
+) -> tuple[tuple[Cue, ...], tuple[Asked, ...]]:
+    """Cues of both directions, and action evidence: declared verbs that a request governs.
 
     A write verb is a WRITE cue only where a request governs it; in negated, conditional, quoted,
     reported, past and asking clauses it is a READ cue; elsewhere (a noun, a title) it is none.
     """
-    found: list[Cue] = []
+    cues: list[Cue] = []
+    asked: list[Asked] = []
     for clause in clauses:
-        ruling = governed(clause, text) if clause.request else ()
-        found.extend(Cue(h.start, h.end, Direction.WRITE) for h in ruling)
-        found.extend(_reads(clause, ruling))
-    return tuple(found)
+        if not clause.tags & (READ | WRITE | QUESTION):
+            continue
+        ruling = governed(clause, text) if clause.tags & WRITE and clause.request else ()
+        cues.extend(Cue(h.start, h.end, Direction.WRITE) for h in ruling)
+        cues.extend(_reads(clause))
+        asked.extend(_asked(lexicon, clause, ruling))
+    return tuple(cues), tuple(asked)
 
 
-def _reads(clause: Clause, ruling: Sequence[Hit]) -> list[Cue]:
-    aside = _set_aside(clause)
-    reads: list[Cue] = []
-    for hit in clause.hits:
-        declared = Tag.READ in hit.tags and not clause.negated
-        mentioned = Tag.WRITE in hit.tags and aside and hit not in ruling
-        asking = Tag.QUESTION in hit.tags and not clause.quoted
-        if declared or mentioned or asking:
-            reads.append(Cue(hit.start, hit.end, Direction.READ))
-    return reads
+def _reads(clause: Clause) -> list[Cue]:
+    kinds = 0 if clause.negated else READ
+    kinds |= WRITE if clause.talk else 0
+    kinds |= 0 if clause.quoted else QUESTION
+    return [Cue(h.start, h.end, Direction.READ) for h in clause.hits if h.tags & kinds]
 
 
-def _set_aside(clause: Clause) -> bool:
-    talk = clause.negated or clause.conditional or clause.quoted or clause.reported
-    return talk or clause.past or clause.question or clause.inherited
+def _asked(lexicon: Lexicon, clause: Clause, ruling: Sequence[Hit]) -> list[Asked]:
+    found: list[Asked] = []
+    for hit in ruling:
+        actions = lexicon.verbs.get(hit.phrase, frozenset())
+        if len(actions) > 1:
+            nouns = {a for h in clause.hits for a in lexicon.nouns.get(h.phrase, ())}
+            actions &= nouns
+        if actions:
+            found.append(Asked(hit.start, hit.end, tuple(sorted(actions))))
+    return found
 
 
 def direction(found: Sequence[Cue]) -> Direction:
@@ -71,24 +79,9 @@ def direction(found: Sequence[Cue]) -> Direction:
     return kinds.pop() if kinds else Direction.UNDECLARED
 
 
-def asked(lexicon: Lexicon, text: str, clauses: Sequence[Clause]) -> tuple[Asked, ...]:
-    """Action evidence: declared verbs that a request governs, with the actions they are evidence of."""
-    found: list[Asked] = []
-    for clause in clauses:
-        if not clause.request:
-            continue
-        nouns = {a for h in clause.hits for a in lexicon.nouns.get(h.phrase, ())}
-        for hit in governed(clause, text):
-            owners = lexicon.verbs.get(hit.phrase, frozenset())
-            actions = owners if len(owners) == 1 else owners & nouns
-            if actions:
-                found.append(Asked(hit.start, hit.end, tuple(sorted(actions))))
-    return tuple(found)
-
-
 def several_requests(clauses: Sequence[Clause]) -> bool:
     """True if a declared conjunction joins two clauses that each ask for something."""
-    joints = [i for i, c in enumerate(clauses) if any(Tag.CONJUNCTION in h.tags for h in c.hits)]
+    joints = [i for i, c in enumerate(clauses) if c.tags & CONJUNCTION]
     return any(_asks_any(clauses[:i]) and _asks_any(clauses[i:]) for i in joints)
 
 
@@ -97,4 +90,4 @@ def _asks_any(clauses: Sequence[Clause]) -> bool:
 
 
 def _read_cue(clause: Clause) -> bool:
-    return not (clause.negated or clause.quoted) and any(Tag.READ in h.tags for h in clause.hits)
+    return not (clause.negated or clause.quoted) and bool(clause.tags & READ)

@@ -7,17 +7,19 @@ packs. Rules and checks read findings; none of them reads text (P-07).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from gate import clauses as clause_reading
 from gate import direction as direction_reading
+from gate.clauses import Clause
 from gate.configuration import Configuration
 from gate.direction import Asked, Cue
-from gate.lexicon import Hit, Tag, is_word, scan
+from gate.lexicon import ANAPHOR, THIRD, TYPE_NOUN, Hit, scan
 from gate.normalise import Text, normalise
 from gate.objects import Mention, Status, claims, mentions, shapes
-from gate.records import Direction, Request
+from gate.records import Direction, Entry, Request
 from gate.registry import NameIndex, index_names
 
 Span = tuple[int, int]
@@ -38,7 +40,8 @@ class Findings:
 
     `language` is a configured tag, or None for a text that no configured language reads.
     `unmatched` are identifier-shaped stretches that no closed list holds; `referring` are anaphors
-    that name a type of object (that fund), `anaphors` all of them.
+    that name a type of object (that fund), `anaphors` all of them. `history` is read only where
+    the current turn refers back.
     """
 
     language: str | None
@@ -55,87 +58,93 @@ class Findings:
     history: tuple[EarlierTurn, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """One text with everything that was looked up in it; spans are folded offsets."""
+
+    text: Text
+    hits: list[Hit]
+    clauses: tuple[Clause, ...]
+    mentions: tuple[Mention, ...]
+    unmatched: tuple[Span, ...]
+
+    def named(self) -> tuple[Mention, ...]:
+        """The mentions with spans in the original text."""
+        return tuple(
+            Mention(*self.text.span(m.start, m.end), m.owners, m.status) for m in self.mentions
+        )
+
+
+def _read(configuration: Configuration, indexes: Sequence[NameIndex], original: str) -> _Read:
+    text = normalise(original)
+    hits = clause_reading.unmasked(scan(configuration.lexicon, text.folded))
+    parts = clause_reading.split(configuration.lexicon, text.folded, hits)
+    claimed = claims(configuration.lexicon, text.folded)
+    named = mentions(configuration.lexicon, indexes, text, parts, claimed)
+    taken = [*claimed, *((m.start, m.end) for m in named)]
+    unmatched = tuple(text.span(*s) for s in shapes(configuration.shapes, text.folded, taken))
+    return _Read(text, hits, parts, named, unmatched)
+
+
 def find(configuration: Configuration, request: Request) -> Findings:
     """Read one request; the cost depends on its length, not on the size of the closed lists."""
-    lexicon = configuration.lexicon
     own = request.session.objects if request.session else ()
-    indexes = (configuration.registry.names, *((index_names(own),) if own else ()))
-    text = normalise(request.utterance)
-    hits = scan(lexicon, text.folded)
-    parts = clause_reading.split(lexicon, text.folded, hits)
-    named = mentions(lexicon, indexes, text, hits, parts)
-    cues = direction_reading.cues(text.folded, parts)
-    plain = clause_reading.unmasked(hits)
-    anaphors = _anaphors(plain, named)
+    indexes = (configuration.registry.names, *((own_names(own),) if own else ()))
+    read = _read(configuration, indexes, request.utterance)
+    folded, original = read.text.folded, read.text.span
+    cues, asked = direction_reading.read(configuration.lexicon, folded, read.clauses)
+    anaphors = _anaphors(read)
     return Findings(
-        language=_language(configuration, request, text),
+        language=_language(configuration, request, folded),
         direction=direction_reading.direction(cues),
-        cues=tuple(replace(c, **_back(text, c.start, c.end)) for c in cues),
-        asked=tuple(
-            replace(a, **_back(text, a.start, a.end))
-            for a in direction_reading.asked(lexicon, text.folded, parts)
-        ),
-        request_clauses=sum(c.request for c in parts),
-        several_requests=direction_reading.several_requests(parts),
-        mentions=_in_original(text, named),
-        unmatched=_unmatched(configuration, text, hits, named),
-        anaphors=tuple(text.span(h.start, h.end) for h in anaphors),
-        referring=tuple(text.span(h.start, h.end) for h in anaphors if _names_type(h, plain)),
-        third_person=_third_person(text, plain),
-        history=_history(configuration, request, indexes),
+        cues=tuple(Cue(*original(c.start, c.end), c.direction) for c in cues),
+        asked=tuple(Asked(*original(a.start, a.end), a.actions) for a in asked),
+        request_clauses=sum(c.request for c in read.clauses),
+        several_requests=direction_reading.several_requests(read.clauses),
+        mentions=read.named(),
+        unmatched=read.unmatched,
+        anaphors=tuple(original(h.start, h.end) for h in anaphors),
+        referring=tuple(original(h.start, h.end) for h in anaphors if _names_type(h, read.hits)),
+        third_person=_third_person(read),
+        history=_history(configuration, request, indexes) if anaphors else (),
     )
 
 
-def _back(text: Text, start: int, end: int) -> dict[str, Any]:
-    first, last = text.span(start, end)
-    return {"start": first, "end": last}
+@lru_cache(maxsize=1024)
+def own_names(objects: tuple[Entry, ...]) -> NameIndex:
+    """The index of a session's own names; kept, since a session sends the same ones again."""
+    return index_names(objects)
 
 
-def _in_original(text: Text, named: Sequence[Mention]) -> tuple[Mention, ...]:
-    return tuple(replace(m, **_back(text, m.start, m.end)) for m in named)
-
-
-def _unmatched(
-    configuration: Configuration, text: Text, hits: Sequence[Hit], named: Sequence[Mention]
-) -> tuple[Span, ...]:
-    patterns = configuration.shapes
-    if not patterns:
-        return ()
-    taken = [(m.start, m.end) for m in named]
-    taken.extend(claims(configuration.lexicon, text.folded, hits))
-    return tuple(text.span(a, b) for a, b in shapes(patterns, text.folded, taken))
-
-
-def _anaphors(hits: Sequence[Hit], named: Sequence[Mention]) -> list[Hit]:
+def _anaphors(read: _Read) -> list[Hit]:
     """Anaphors, longest first where they overlap, outside of names."""
-    taken = [(m.start, m.end) for m in named]
+    taken = [(m.start, m.end) for m in read.mentions]
     kept: list[Hit] = []
-    for hit in hits:
-        if Tag.ANAPHOR in hit.tags and not any(a < hit.end and hit.start < b for a, b in taken):
+    for hit in read.hits:
+        if hit.tags & ANAPHOR and not any(a < hit.end and hit.start < b for a, b in taken):
             kept.append(hit)
             taken.append((hit.start, hit.end))
     return kept
 
 
 def _names_type(anaphor: Hit, hits: Sequence[Hit]) -> bool:
-    return any(
-        Tag.TYPE_NOUN in h.tags and anaphor.start <= h.start and h.end <= anaphor.end for h in hits
-    )
+    inside = (h for h in hits if anaphor.start <= h.start and h.end <= anaphor.end)
+    return any(h.tags & TYPE_NOUN for h in inside)
 
 
 _REACH = 16
 """Characters between somebody else's possessive and the noun that it owns."""
 
 
-def _third_person(text: Text, hits: Sequence[Hit]) -> tuple[Span, ...]:
-    nouns = [h for h in hits if Tag.TYPE_NOUN in h.tags]
+def _third_person(read: _Read) -> tuple[Span, ...]:
+    nouns = [h for h in read.hits if h.tags & TYPE_NOUN]
     spans: list[Span] = []
-    for hit in hits:
-        if Tag.THIRD not in hit.tags:
+    for hit in read.hits:
+        if not hit.tags & THIRD:
             continue
         owned = next((n for n in nouns if hit.end <= n.start <= hit.end + _REACH), None)
-        if owned and not any(c in ".,;:!?" for c in text.folded[hit.end : owned.start]):
-            spans.append(text.span(hit.start, owned.end))
+        if owned and not any(c in ".,;:!?" for c in read.text.folded[hit.end : owned.start]):
+            spans.append(read.text.span(hit.start, owned.end))
     return tuple(spans)
 
 
@@ -146,37 +155,49 @@ def _history(
     for turn in (
         request.history[-configuration.history_turns :] if configuration.history_turns else ()
     ):
-        text = normalise(turn.text)
-        hits = scan(configuration.lexicon, text.folded)
-        parts = clause_reading.split(configuration.lexicon, text.folded, hits)
-        named = mentions(configuration.lexicon, indexes, text, hits, parts)
-        unmatched = _unmatched(configuration, text, hits, named)
-        turns.append(EarlierTurn(turn.role == "user", _in_original(text, named), unmatched))
+        read = _read(configuration, indexes, turn.text)
+        turns.append(EarlierTurn(turn.role == "user", read.named(), read.unmatched))
     return tuple(turns)
 
 
-def _language(configuration: Configuration, request: Request, text: Text) -> str | None:
-    """The stated language if configured; else the first configured one that writes the text's main script."""
+def _language(configuration: Configuration, request: Request, folded: str) -> str | None:
+    """The stated language if configured; else the first configured one that writes the main script."""
     if request.language is not None:
         return request.language if request.language in configuration.languages else None
-    script = main_script(text.folded)
+    script = main_script(folded)
     if script is None:
         return configuration.languages[0]
     fitting = (t for t in configuration.languages if configuration.packs[t].script == script)
     return next(fitting, None)
 
 
+class _Scripts(dict[int, str]):
+    """Code point -> one letter for its script; nothing for what is no letter."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        script = ""
+        if char.isalpha():
+            han = "\u3400" <= char <= "\u9fff" or char >= "\U00020000"
+            script = "h" if han else "l" if char < "\u0250" else "o"
+        self[code] = script
+        return script
+
+
+_SCRIPTS = _Scripts()
+
+
 def main_script(folded: str) -> str | None:
-    """`han`, `latin` or `other` by the larger number of letters; None for a text without letters."""
-    counts = {"han": 0, "latin": 0, "other": 0}
-    for char in folded:
-        if not char.isalpha():
-            continue
-        if not is_word(char):
-            counts["han" if "\u3400" <= char <= "\u9fff" or char >= "\U00020000" else "other"] += 2
-        else:
-            counts["latin" if char < "\u0250" else "other"] += 1
-    return max(counts, key=lambda k: counts[k]) if any(counts.values()) else None
+    """`han`, `latin` or `other` by the larger number of letters (a Han character counts as two)."""
+    letters = folded.translate(_SCRIPTS)
+    if not letters:
+        return None
+    counts = {
+        "han": 2 * letters.count("h"),
+        "latin": letters.count("l"),
+        "other": letters.count("o"),
+    }
+    return max(counts, key=lambda k: counts[k])
 
 
 def to_core(findings: Findings) -> Mapping[str, Any]:

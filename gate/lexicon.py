@@ -1,79 +1,95 @@
-"""The compiled words of a configuration: every phrase of every language pack with its tags, found in one scan."""
+"""The compiled words of a configuration: every phrase of every pack with its tags, found in one scan."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from itertools import product
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from gate.catalog import Action, Catalog
 from gate.language import LanguagePack
 from gate.normalise import fold
 from gate.records import Mode
 
+LISTS: Final = (
+    "clause_words", "joiners", "conjunctions", "fillers", "request_forms", "wishes", "negations",
+    "exceptions", "contrasts", "conditionals", "reported", "past", "questions", "read_cues",
+    "write_cues", "anaphors", "third_person",
+)  # fmt: skip
+"""The lists of a language pack that are looked for all over a text; one bit per list."""
 
-class Tag(StrEnum):
-    """What a phrase does in a clause; one per list of the language pack that clauses are read from."""
-
-    CLAUSE = "clause_words"
-    JOINER = "joiners"
-    CONJUNCTION = "conjunctions"
-    FILLER = "fillers"
-    REQUEST = "request_forms"
-    WISH = "wishes"
-    NEGATION = "negations"
-    EXCEPTION = "exceptions"
-    CONTRAST = "contrasts"
-    CONDITIONAL = "conditionals"
-    REPORTED = "reported"
-    PAST = "past"
-    QUESTION = "questions"
-    READ = "read_cues"
-    WRITE = "write_cues"
-    ANAPHOR = "anaphors"
-    THIRD = "third_person"
-    CONTEXT = "context_words"
-    NUMERAL = "numerals"
-    MEASURE = "measure_words"
-    UNIT = "amount_units"
-    SIGN = "amount_prefixes"
-    PREFIX = "name_prefixes"
-    SUFFIX = "name_suffixes"
-    TYPE_NOUN = "type_nouns"
-    ACTION_NOUN = "action_nouns"
+(
+    CLAUSE, JOINER, CONJUNCTION, FILLER, REQUEST, WISH, NEGATION, EXCEPTION, CONTRAST, CONDITIONAL,
+    REPORTED, PAST, QUESTION, READ, WRITE, ANAPHOR, THIRD,
+) = (1 << i for i in range(len(LISTS)))  # fmt: skip
+TYPE_NOUN: Final = 1 << len(LISTS)
+ACTION_NOUN: Final = TYPE_NOUN << 1
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """A phrase found at [start, end) of the folded text."""
+class WordSet:
+    """Words that are looked for only beside something else (a name, a number)."""
+
+    words: frozenset[str]
+    sizes: tuple[int, ...]
+
+    def ending_at(self, text: str, end: int) -> tuple[int, ...]:
+        """Where the words that end at `end` start, longest first."""
+        return tuple(end - n for n in self.sizes if n <= end and text[end - n : end] in self.words)
+
+    def starting_at(self, text: str, start: int) -> int:
+        """Where the longest word that starts at `start` and touches no letter after it ends, or -1."""
+        for size in self.sizes:
+            stop = start + size
+            if text[start:stop] in self.words and not touches(text, stop - 1, stop):
+                return stop
+        return -1
+
+
+def word_set(words: Iterable[str]) -> WordSet:
+    """A word set, its sizes longest first."""
+    found = frozenset(words)
+    return WordSet(found, tuple(sorted({len(w) for w in found}, reverse=True)))
+
+
+class Hit(NamedTuple):
+    """A phrase found at [start, end) of the folded text, with the bits of its lists."""
 
     start: int
     end: int
     phrase: str
-    tags: frozenset[Tag]
+    tags: int
 
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Phrases with their tags, and who declared a verb or a noun.
+    """Phrases with their bits, and who declared a verb or a noun.
 
-    `lengths` maps a first character to the phrase lengths that start with it, longest first.
-    `verbs` and `nouns` map a phrase to the write actions that declare it.
+    `lengths` maps the first two characters of a phrase (or its only one) to the lengths to try,
+    longest first. `verbs` and `nouns` map a phrase to the write actions that declare it.
     """
 
-    tags: Mapping[str, frozenset[Tag]]
+    tags: Mapping[str, int]
     lengths: Mapping[str, tuple[int, ...]]
-    marks: frozenset[str]
+    marks: re.Pattern[str]
     ends: frozenset[str]
     quotes: tuple[str, ...]
-    scripts: frozenset[str]
     verbs: Mapping[str, frozenset[str]]
     nouns: Mapping[str, frozenset[str]]
+    context: WordSet
+    measures: WordSet
+    numerals: WordSet
+    units: WordSet
+    signs: WordSet
+    prefixes: WordSet
+    suffixes: WordSet
 
 
+@lru_cache(maxsize=65536)
 def is_word(char: str) -> bool:
-    """True for a letter or digit of a script that separates words by spaces (not Han, kana, Hangul)."""
+    """True for a letter or digit of a script with spaces between words (not Han, kana, Hangul)."""
     return char.isalnum() and (char < "\u2e80" or char > "\uffdc")
 
 
@@ -86,53 +102,59 @@ def touches(text: str, start: int, end: int) -> bool:
 def scan(lexicon: Lexicon, text: str) -> list[Hit]:
     """Every phrase in the folded `text`, by start and then longest first."""
     hits: list[Hit] = []
+    lengths, tags, end = lexicon.lengths, lexicon.tags, len(text)
     for start, char in enumerate(text):
-        sizes = lexicon.lengths.get(char)
-        if sizes is None or (start and is_word(char) and is_word(text[start - 1])):
+        sizes = lengths.get(text[start : start + 2]) or lengths.get(char)
+        if not sizes or (start and is_word(char) and is_word(text[start - 1])):
             continue
         for size in sizes:
-            phrase = text[start : start + size]
-            if (
-                len(phrase) == size
-                and phrase in lexicon.tags
-                and not touches(text, start, start + size)
-            ):
-                hits.append(Hit(start, start + size, phrase, lexicon.tags[phrase]))
+            stop = start + size
+            found = tags.get(text[start:stop])
+            if found is None or stop > end:
+                continue
+            if stop == end or not (is_word(text[stop - 1]) and is_word(text[stop])):
+                hits.append(Hit(start, stop, text[start:stop], found))
     return hits
 
 
 def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
     """Merge the configured packs with the catalog's verbs and nouns."""
     packs = tuple(packs)
-    tags: dict[str, set[Tag]] = {}
-    type_nouns = {
-        fold(n) for t in catalog.object_types.values() for ns in t.nouns.values() for n in ns
-    }
+    nouns = {fold(n) for t in catalog.object_types.values() for ns in t.nouns.values() for n in ns}
+    tags: dict[str, int] = dict.fromkeys(sorted(nouns), TYPE_NOUN)
     for pack in packs:
-        for tag in Tag:
-            for phrase in getattr(pack, tag.value, ()):
-                for form in _expand(phrase, type_nouns):
-                    tags.setdefault(form, set()).add(tag)
-    _add(tags, type_nouns, Tag.TYPE_NOUN)
+        for position, name in enumerate(LISTS):
+            for phrase in getattr(pack, name):
+                for form in _expand(phrase, nouns):
+                    tags[form] = tags.get(form, 0) | 1 << position
     writes = [a for a in catalog.actions.values() if a.mode is Mode.WRITE]
-    verbs, nouns = _declared(writes, "verbs"), _declared(writes, "nouns")
-    _add(tags, verbs, Tag.WRITE)
-    _add(tags, nouns, Tag.ACTION_NOUN)
+    verbs, action_nouns = _declared(writes, "verbs"), _declared(writes, "nouns")
+    for phrases, bit in ((verbs, WRITE), (action_nouns, ACTION_NOUN)):
+        for phrase in phrases:
+            tags[phrase] = tags.get(phrase, 0) | bit
     return Lexicon(
-        tags={p: frozenset(t) for p, t in tags.items()},
+        tags=tags,
         lengths=_lengths(tags),
-        marks=frozenset(m for pack in packs for m in pack.clause_marks),
+        marks=_any_of(m for pack in packs for m in pack.clause_marks),
         ends=frozenset(m for pack in packs for m in pack.sentence_ends),
         quotes=tuple(dict.fromkeys(q for pack in packs for q in pack.quotes)),
-        scripts=frozenset(pack.script for pack in packs),
         verbs=verbs,
-        nouns=nouns,
+        nouns=action_nouns,
+        context=word_set(w for pack in packs for w in pack.context_words),
+        measures=word_set(w for pack in packs for w in pack.measure_words),
+        numerals=word_set(w for pack in packs for w in pack.numerals),
+        units=word_set(w for pack in packs for w in pack.amount_units),
+        signs=word_set(w for pack in packs for w in pack.amount_prefixes),
+        prefixes=word_set(w for pack in packs for w in pack.name_prefixes),
+        suffixes=word_set(w for pack in packs for w in pack.name_suffixes),
     )
 
 
-def _add(tags: dict[str, set[Tag]], phrases: Iterable[str], tag: Tag) -> None:
-    for phrase in phrases:
-        tags.setdefault(phrase, set()).add(tag)
+def _any_of(marks: Iterable[str]) -> re.Pattern[str]:
+    """One of the marks, but not between two digits (12.50, 1,000)."""
+    marks = sorted(set(marks))
+    body = "|".join(map(re.escape, marks))
+    return re.compile(rf"(?<![0-9])(?:{body})|(?:{body})(?![0-9])" if marks else r"(?!)")
 
 
 def _expand(phrase: str, nouns: Iterable[str]) -> list[str]:
@@ -145,13 +167,17 @@ def _declared(writes: Iterable[Action], kind: str) -> dict[str, frozenset[str]]:
     owners: dict[str, set[str]] = {}
     for action in writes:
         for phrases in getattr(action, kind).values():
-            for phrase, owner in product(phrases, (action.action_id,)):
-                owners.setdefault(fold(phrase), set()).add(owner)
+            for phrase in phrases:
+                owners.setdefault(fold(phrase), set()).add(action.action_id)
     return {phrase: frozenset(ids) for phrase, ids in owners.items()}
 
 
 def _lengths(tags: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Lengths by first two characters; a key holds the length 1 too where its first one is a phrase."""
     sizes: dict[str, set[int]] = {}
     for phrase in tags:
-        sizes.setdefault(phrase[0], set()).add(len(phrase))
-    return {char: tuple(sorted(s, reverse=True)) for char, s in sizes.items()}
+        sizes.setdefault(phrase[:2], set()).add(len(phrase))
+    for key in sizes:
+        if key[0] in sizes:
+            sizes[key].add(1)
+    return {key: tuple(sorted(found, reverse=True)) for key, found in sizes.items()}

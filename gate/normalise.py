@@ -7,6 +7,7 @@ removed, white space collapsed (DESIGN.md, gate semantics 1).
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -31,8 +32,8 @@ class Text:
 
     original: str
     folded: str
-    starts: tuple[int, ...]
-    ends: tuple[int, ...]
+    starts: Sequence[int]
+    ends: Sequence[int]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The original [start, end) behind the folded [start, end); code points, end exclusive."""
@@ -59,18 +60,42 @@ def _joins(char: str) -> bool:
     return unicodedata.combining(char) != 0 or "\u1160" <= char <= "\u11ff" or is_ignorable(char)
 
 
+class _Folds(dict[int, str]):
+    """Code point -> its folded character, or SLOW where one character does not become exactly one."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        folded = SLOW if _joins(char) else _fold_cluster(char)
+        self[code] = folded = folded if len(folded) == 1 else SLOW
+        return folded
+
+
+SLOW = "\uffff"
+"""A noncharacter: marks a text that must be folded cluster by cluster."""
+
+_TABLE = _Folds()
+
+
+def normalise(original: str) -> Text:
+    """Fold `original` and keep, for every folded character, the original span it came from."""
+    folded = original.translate(_TABLE)
+    if SLOW in folded or "  " in folded or folded[:1] == " " or folded[-1:] == " ":
+        return _by_cluster(original)
+    return Text(original, folded, range(len(folded)), range(1, len(folded) + 1))
+
+
 def _clusters(original: str) -> list[tuple[int, int]]:
+    """[start, end) of every base character with what composes with it."""
     bounds: list[tuple[int, int]] = []
     for index, char in enumerate(original):
-        if bounds and char > "\u00ac" and _joins(char):
+        if bounds and _joins(char):
             bounds[-1] = (bounds[-1][0], index + 1)
         else:
             bounds.append((index, index + 1))
     return bounds
 
 
-def normalise(original: str) -> Text:
-    """Fold `original` and keep, for every folded character, the original span it came from."""
+def _by_cluster(original: str) -> Text:
     chars: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -82,8 +107,8 @@ def normalise(original: str) -> Text:
             starts.append(start)
             ends.append(end)
     if chars and chars[-1] == " ":
-        chars.pop(), starts.pop(), ends.pop()
-    return Text(original, "".join(chars), tuple(starts), tuple(ends))
+        del chars[-1], starts[-1], ends[-1]
+    return Text(original, "".join(chars), starts, ends)
 
 
 def fold(text: str) -> str:

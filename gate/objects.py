@@ -11,11 +11,15 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from gate.clauses import Clause
-from gate.lexicon import Hit, Lexicon, Tag, is_word, touches
+from gate.lexicon import CONTRAST, Lexicon, is_word, touches
 from gate.normalise import Text
 from gate.registry import NameIndex, Occurrence, find, unit_after, unit_before
+
+
+Span = tuple[int, int]
 
 
 class Status(StrEnum):
@@ -42,30 +46,29 @@ class Mention:
     status: Status
 
 
-_CLAIMS = (
-    re.compile(
-        r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}/\d{1,2}/\d{2,4}|\d{4}年(?:\d{1,2}月(?:\d{1,2}[日号])?)?"
-    ),
-    re.compile(r"\d{1,2}月\d{1,2}[日号]|(?:(?:in|since|by|of|until) )(?:19|20)\d\d(?!\d)"),
-    re.compile(
-        r"\+?\(?\d{2,4}\)?[ -]\d{3,4}[ -]\d{3,4}(?:[ -]\d{2,4})?|(?<!\d)1[3-9]\d{9}(?!\d)|\+\d{8,15}"
-    ),
+_CLAIMS = re.compile(
+    r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}/\d{1,2}/\d{2,4}"  # dates
+    r"|\d{4}年(?:\d{1,2}月(?:\d{1,2}[日号])?)?|\d{1,2}月\d{1,2}[日号]"
+    r"|(?:in|since|by|of|until) (?:19|20)\d\d(?!\d)"  # years
+    r"|\+?\(?\d{2,4}\)?[ -]\d{3,4}[ -]\d{3,4}(?:[ -]\d{2,4})?"  # telephone numbers
+    r"|(?<!\d)1[3-9]\d{9}(?!\d)|\+\d{8,15}"
 )
+_DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
-def claims(lexicon: Lexicon, text: str, hits: Sequence[Hit]) -> tuple[tuple[int, int], ...]:
+def claims(lexicon: Lexicon, text: str) -> tuple[Span, ...]:
     """Stretches claimed as amounts, quantities, dates or telephone numbers; never object evidence."""
-    spans = [m.span() for pattern in _CLAIMS for m in pattern.finditer(text)]
-    units = {h.start: h.end for h in reversed(hits) if Tag.UNIT in h.tags}
-    signs = {h.end: h.start for h in hits if Tag.SIGN in h.tags}
+    if not _DIGIT.search(text):
+        return ()
+    spans = [m.span() for m in _CLAIMS.finditer(text)]
     for number in _NUMBER.finditer(text):
-        end = number.end() + (text[number.end() : number.end() + 1] == " ")
-        if end in units:
-            spans.append((number.start(), units[end]))
-        elif number.start() in signs:
-            spans.append((signs[number.start()], number.end()))
+        start, end = number.span()
+        unit = lexicon.units.starting_at(text, end + (text[end : end + 1] == " "))
+        sign = lexicon.signs.ending_at(text, start - (text[max(0, start - 1) : start] == " "))
+        if unit > 0 or sign:
+            spans.append((sign[0] if sign else start, max(unit, end)))
     return tuple(spans)
 
 
@@ -73,30 +76,53 @@ def mentions(
     lexicon: Lexicon,
     indexes: Sequence[NameIndex],
     text: Text,
-    hits: Sequence[Hit],
     clauses: Sequence[Clause],
+    claimed: Sequence[Span],
 ) -> tuple[Mention, ...]:
-    """Every name of the closed lists in the text, longest first, with its status; in order of position."""
+    """Every name of the closed lists in the text, longest first, each with its status; by position.
+
+    Spans are folded offsets. `claimed` are stretches that are amounts, dates or telephone numbers.
+    """
     folded = text.folded
-    found = [
-        o for index in indexes for o in find(index, folded) if not touches(folded, o.start, o.end)
-    ]
+    found = [o for i in indexes for o in find(i, folded) if not touches(folded, o.start, o.end)]
     if not found:
         return ()
     kept, overlapped = _longest(_merge(found))
-    claimed = claims(lexicon, folded, hits)
-    judged: list[Mention] = []
-    for name in kept:
-        clause = next((c for c in clauses if c.start <= name.start < c.end), None)
-        status = (
-            _claimed(name, claimed)
-            or (Status.OVERLAP if name in overlapped else None)
-            or _in_name(lexicon, indexes, text, hits, kept, name)
-            or (Status.SHARED if len(name.owners) > 1 else None)
-            or (Status.NEGATED if clause and _set_aside(clause, name) else Status.OK)
-        )
-        judged.append(Mention(name.start, name.end, name.owners, status))
-    return tuple(judged)
+    reading = _Reading(lexicon, indexes, text, clauses, claimed, kept, overlapped)
+    return tuple(Mention(n.start, n.end, n.owners, _status(reading, n)) for n in kept)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One text being read for names."""
+
+    lexicon: Lexicon
+    indexes: Sequence[NameIndex]
+    text: Text
+    clauses: Sequence[Clause]
+    claimed: Sequence[Span]
+    names: Sequence[Occurrence]
+    overlapped: frozenset[Occurrence]
+
+
+def _status(reading: _Reading, name: Occurrence) -> Status:
+    """The first thing that stands against a name, in order, or OK."""
+    if any(a < name.end and name.start < b for a, b in reading.claimed):
+        return Status.AMOUNT
+    if name in reading.overlapped:
+        return Status.OVERLAP
+    if _mixed(reading.text.folded, name):
+        return Status.MIXED
+    if _extended(reading, name):
+        return Status.EXTENDED
+    if not _left_is_free(reading, name):
+        return Status.LONGER
+    if _affixed(reading, name):
+        return Status.AFFIX
+    if len(name.owners) > 1:
+        return Status.SHARED
+    clause = next((c for c in reading.clauses if c.start <= name.start < c.end), None)
+    return Status.NEGATED if clause and _set_aside(clause, name) else Status.OK
 
 
 def _merge(found: Sequence[Occurrence]) -> list[Occurrence]:
@@ -125,34 +151,19 @@ def _longest(found: Sequence[Occurrence]) -> tuple[list[Occurrence], frozenset[O
     return sorted(kept, key=lambda o: o.start), frozenset(overlapped)
 
 
-def _claimed(name: Occurrence, claimed: Sequence[tuple[int, int]]) -> Status | None:
-    return Status.AMOUNT if any(a < name.end and name.start < b for a, b in claimed) else None
-
-
 def _set_aside(clause: Clause, name: Occurrence) -> bool:
-    contrast = any(Tag.CONTRAST in h.tags and h.end <= name.start for h in clause.hits)
+    contrast = any(h.tags & CONTRAST and h.end <= name.start for h in clause.hits)
     return clause.negated or contrast
 
 
-def _in_name(
-    lexicon: Lexicon,
-    indexes: Sequence[NameIndex],
-    text: Text,
-    hits: Sequence[Hit],
-    kept: Sequence[Occurrence],
-    name: Occurrence,
-) -> Status | None:
-    """Why the occurrence may be part of another or a longer name, or None."""
-    folded = text.folded
-    if _mixed(folded, name):
-        return Status.MIXED
+def _extended(reading: _Reading, name: Occurrence) -> bool:
+    """True if adjacent text makes the name a larger part of another registered name."""
+    folded = reading.text.folded
     before, after = unit_before(folded, name.start), unit_after(folded, name.end)
-    for index in indexes:
-        if before in index.before.get(name.alias, ()) or after in index.after.get(name.alias, ()):
-            return Status.EXTENDED
-    if not _left_is_free(folded, hits, kept, name):
-        return Status.LONGER
-    return Status.AFFIX if _affixed(text, hits, kept, name) else None
+    return any(
+        before in index.before.get(name.alias, ()) or after in index.after.get(name.alias, ())
+        for index in reading.indexes
+    )
 
 
 def _mixed(folded: str, name: Occurrence) -> bool:
@@ -173,73 +184,58 @@ def mixes_scripts(run: str) -> bool:
     return len(names & {"LATIN", "GREEK", "CYRILLIC"}) > 1
 
 
-def _left_is_free(
-    folded: str, hits: Sequence[Hit], kept: Sequence[Occurrence], name: Occurrence
-) -> bool:
-    """Han, kana or Hangul to the left must be another name or end in context words back to a boundary."""
-    ends = {k.end for k in kept if k.end <= name.start}
-    by_end: dict[int, list[Hit]] = {}
-    for hit in hits:
-        if hit.tags & {Tag.CONTEXT, Tag.MEASURE, Tag.NUMERAL} and hit.end <= name.start:
-            by_end.setdefault(hit.end, []).append(hit)
-    return _free(folded, name.start, by_end, ends)
+def _left_is_free(reading: _Reading, name: Occurrence) -> bool:
+    """Han to the left must be another name, or end in context words back to a boundary."""
+    ends = frozenset(k.end for k in reading.names if k.end <= name.start)
+    return _free(reading.lexicon, reading.text.folded, name.start, ends)
 
 
 def _free(
-    folded: str, position: int, by_end: dict[int, list[Hit]], ends: set[int], counted: bool = False
+    lexicon: Lexicon, folded: str, position: int, ends: frozenset[int], counted: bool = False
 ) -> bool:
-    """A boundary, another name's end, a context word of two characters, or a shorter one that is itself free.
+    """A boundary, another name's end, a context word of two characters or more, or a free shorter one.
 
-    `counted` is set behind a measure word: only there may a numeral or digit stand.
+    `counted` is set behind a measure word: only there may a numeral or a digit stand.
     """
     if position == 0 or position in ends or not folded[position - 1].isalnum():
         return True
     if is_word(folded[position - 1]):
         return counted and folded[position - 1].isdigit()
-    for hit in by_end.get(position, ()):
-        context = Tag.CONTEXT in hit.tags or (counted and Tag.NUMERAL in hit.tags)
-        if context and (hit.end - hit.start > 1 or _free(folded, hit.start, by_end, ends)):
-            return True
-        if Tag.MEASURE in hit.tags and _free(folded, hit.start, by_end, ends, counted=True):
-            return True
-    return False
+    before = lexicon.context.ending_at(folded, position)
+    before += lexicon.numerals.ending_at(folded, position) if counted else ()
+    if any(position - s > 1 or _free(lexicon, folded, s, ends) for s in before):
+        return True
+    measured = lexicon.measures.ending_at(folded, position)
+    return any(_free(lexicon, folded, s, ends, counted=True) for s in measured)
 
 
-def _affixed(text: Text, hits: Sequence[Hit], kept: Sequence[Occurrence], name: Occurrence) -> bool:
-    """A declared name prefix or suffix beside the name, or a capitalised neighbour in a spaced script."""
-    folded = text.folded
-    gap_after = name.end + (folded[name.end : name.end + 1] in (" ", "-"))
-    gap_before = name.start - (name.start > 0 and folded[name.start - 1] in " -")
-    for hit in hits:
-        if Tag.SUFFIX in hit.tags and hit.start in (name.end, gap_after):
-            return True
-        if Tag.PREFIX in hit.tags and hit.end in (name.start, gap_before):
-            return True
-    return _capital_beside(text, kept, name)
+def _affixed(reading: _Reading, name: Occurrence) -> bool:
+    """A declared name prefix or suffix beside the name, or a capitalised neighbour."""
+    folded, lexicon = reading.text.folded, reading.lexicon
+    after = name.end + (folded[name.end : name.end + 1] in (" ", "-"))
+    before = name.start - (folded[max(0, name.start - 1) : name.start] in (" ", "-"))
+    if lexicon.suffixes.starting_at(folded, name.end) > 0:
+        return True
+    if lexicon.suffixes.starting_at(folded, after) > 0:
+        return True
+    prefixes = lexicon.prefixes.ending_at(folded, before)
+    return any(not touches(folded, p, before) for p in prefixes) or _capital_beside(reading, name)
 
 
 _BEFORE = re.compile(r"([^\W_]+)[ -]$")
 _AFTER = re.compile(r"[ -]([^\W_]+)")
 
 
-def _capital_beside(text: Text, kept: Sequence[Occurrence], name: Occurrence) -> bool:
-    """True if the neighbouring word is capitalised in the original, not at a sentence's start."""
-    if not any(c.islower() for c in text.original):
+def _capital_beside(reading: _Reading, name: Occurrence) -> bool:
+    """True if a neighbouring word is capitalised in the original, not at a sentence's start."""
+    text, folded = reading.text, reading.text.folded
+    if not any(map(str.islower, text.original)):
         return False
-    folded = text.folded
-    before, after = (
-        _BEFORE.search(folded, max(0, name.start - 40), name.start),
-        _AFTER.match(folded, name.end),
-    )
-    taken = [(k.start, k.end) for k in kept if k is not name]
-    for word in (before, after):
-        if (
-            word is None
-            or not is_word(folded[word.start(1)])
-            or any(a <= word.start(1) < b for a, b in taken)
-        ):
+    before = _BEFORE.search(folded, max(0, name.start - 40), name.start)
+    for word in (before, _AFTER.match(folded, name.end)):
+        if word is None or _in_another(reading, name, word.start(1)):
             continue
-        original = text.original[text.starts[word.start(1)] : text.ends[word.end(1) - 1]]
+        original = text.original[slice(*text.span(*word.span(1)))]
         if (
             original[:1].isupper()
             and original != "I"
@@ -249,16 +245,18 @@ def _capital_beside(text: Text, kept: Sequence[Occurrence], name: Occurrence) ->
     return False
 
 
+def _in_another(reading: _Reading, name: Occurrence, position: int) -> bool:
+    return any(k.start <= position < k.end for k in reading.names if k is not name)
+
+
 def _starts_sentence(folded: str, position: int) -> bool:
     before = folded[:position].rstrip(" \"'(")
     return not before or before[-1] in ".!?;:。"
 
 
-def shapes(
-    patterns: Sequence[str], folded: str, taken: Sequence[tuple[int, int]]
-) -> tuple[tuple[int, int], ...]:
-    """Stretches that look like an identifier of a declared shape (9 digit, A letter) and are no known name."""
-    found: list[tuple[int, int]] = []
+def shapes(patterns: Sequence[str], folded: str, taken: Sequence[Span]) -> tuple[Span, ...]:
+    """Stretches of a declared identifier shape (9 digit, A letter) that are no known name."""
+    found: list[Span] = []
     for pattern in patterns:
         for match in _shape(pattern).finditer(folded):
             start, end = match.span()
@@ -267,6 +265,7 @@ def shapes(
     return tuple(sorted(found))
 
 
+@lru_cache(maxsize=256)
 def _shape(pattern: str) -> re.Pattern[str]:
     body = "".join({"9": r"[0-9]", "A": r"[a-z]"}.get(c, re.escape(c.casefold())) for c in pattern)
     return re.compile(rf"(?<![a-z0-9]){body}(?![a-z0-9])")
