@@ -199,15 +199,15 @@ def _require_parts(word: str, parts: tuple[Condition, ...]) -> None:
 
 
 Values = Mapping[str, Value | Broken]
-Test = Callable[[Values, datetime], bool]
+Compiled = Callable[[Values, datetime], bool]
 
 
 def holds(condition: Condition, values: Values, now: datetime) -> bool:
-    """Whether the condition is true; see `test_of`, which is to be preferred for repeated use."""
-    return test_of(condition)(values, now)
+    """Whether the condition is true, once; `compile_condition` says what is expected of `values`."""
+    return compile_condition(condition)(values, now)
 
 
-def test_of(condition: Condition) -> Test:
+def compile_condition(condition: Condition) -> Compiled:
     """The condition as a function of typed values and the clock `now` (with zone).
 
     Everything in `needs(condition)` must have a value of a type that fits; only an optional slot
@@ -221,22 +221,22 @@ def test_of(condition: Condition) -> Test:
         case In(predicate, literals):
             return lambda values, now: values[predicate] in literals
         case Bounds():
-            return _test_of_bounds(condition)
+            return _compile_bounds(condition)
         case Equals(predicate, ref):
             return lambda values, now: values[predicate] == values[ref.predicate]
         case Age():
-            return _test_of_age(condition)
+            return _compile_age(condition)
         case All(parts):
-            tests = tuple(map(test_of, parts))
+            tests = tuple(map(compile_condition, parts))
             return lambda values, now: all(test(values, now) for test in tests)
         case AnyOf(parts):
-            tests = tuple(map(test_of, parts))
+            tests = tuple(map(compile_condition, parts))
             return lambda values, now: any(test(values, now) for test in tests)
         case Not(part):
-            test = test_of(part)
+            test = compile_condition(part)
             return lambda values, now: not test(values, now)
         case _:  # IfPresent, the last of the union
-            slot, then = condition.slot, test_of(condition.then)
+            slot, then = condition.slot, compile_condition(condition.then)
             return lambda values, now: (
                 values.get(slot, Broken.ABSENT) is not Broken.ABSENT and then(values, now)
             )
@@ -245,7 +245,7 @@ def test_of(condition: Condition) -> Test:
 _COMPARE: Final = {"gt": operator.gt, "ge": operator.ge, "lt": operator.lt, "le": operator.le}
 
 
-def _test_of_bounds(bounds: Bounds) -> Test:
+def _compile_bounds(bounds: Bounds) -> Compiled:
     predicate = bounds.predicate
     limits = tuple((_COMPARE[word], bound) for word, bound in bounds.limits)
 
@@ -258,7 +258,7 @@ def _test_of_bounds(bounds: Bounds) -> Test:
     return test
 
 
-def _test_of_age(age: Age) -> Test:
+def _compile_age(age: Age) -> Compiled:
     older = None if age.older is None else timedelta(seconds=age.older)
     younger = None if age.younger is None else timedelta(seconds=age.younger)
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, cast
 
-from gate.conditions import Always, Condition, Test, needs, test_of
+from gate.conditions import Always, Compiled, Condition, compile_condition, needs
 from gate.errors import ConfigError
 from gate.records import Boundary, Reserved
 from gate.state import (
@@ -84,7 +84,7 @@ class Step:
     on_error: Boundary
     needs: tuple[tuple[str, frozenset[type]], ...]
     optional: frozenset[str]
-    test: Test
+    test: Compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +237,7 @@ def _step(rule: Rule) -> Step:
         rule.on_error,
         tuple((n.name, frozenset(_PYTHON_TYPE[t] for t in n.types)) for n in required),
         frozenset(n.name for n in required if n.optional),
-        test_of(rule.when),
+        compile_condition(rule.when),
     )
 
 

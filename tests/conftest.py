@@ -1,0 +1,24 @@
+"""Options and profiles for all tests."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("routelock", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("routelock")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--random-states",
+        type=int,
+        default=100_000,
+        help="how many random states the engine is compared on (P-04); a million in full",
+    )
+
+
+@pytest.fixture(scope="session")
+def random_states(request: pytest.FixtureRequest) -> int:
+    """How many random states to compare on."""
+    return int(request.config.getoption("--random-states"))
