@@ -1,0 +1,185 @@
+"""Which conditions follow from which, and which cannot hold: for lint, never for a decision.
+
+Sound and incomplete: True means that it is so for all values of the declared types, False that it
+was not recognised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from gate.conditions import Age, All, Always, AnyOf, Bounds, Condition, IfPresent, In, Is, Not, Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The values that conditions on one predicate leave: listed members, or an interval.
+
+    An age counts as a number of seconds. None means that there is no such limit.
+    """
+
+    members: frozenset[bool | Decimal | str] | None = None
+    low: Decimal | None = None
+    low_open: bool = False
+    high: Decimal | None = None
+    high_open: bool = False
+
+    def holds(self, value: object) -> bool:
+        """True if the value lies in the domain."""
+        if self.members is not None and value not in self.members:
+            return False
+        if not isinstance(value, Decimal):
+            return True
+        above = self.low is None or value > self.low or (value == self.low and not self.low_open)
+        below = (
+            self.high is None or value < self.high or (value == self.high and not self.high_open)
+        )
+        return above and below
+
+    @property
+    def empty(self) -> bool:
+        """True if no value is left."""
+        if self.members is not None:
+            return not any(self.holds(m) for m in self.members)
+        if self.low is None or self.high is None:
+            return False
+        return self.low > self.high or (self.low == self.high and (self.low_open or self.high_open))
+
+    def within(self, outer: Domain) -> bool:
+        """True if every value of this domain lies in `outer`."""
+        if self.members is not None:
+            return all(outer.holds(m) for m in self.members if self.holds(m))
+        if outer.members is not None:
+            return False
+        return _reaches(self.low, self.low_open, outer.low, outer.low_open, 1) and _reaches(
+            self.high, self.high_open, outer.high, outer.high_open, -1
+        )
+
+
+def _reaches(
+    inner: Decimal | None, inner_open: bool, outer: Decimal | None, outer_open: bool, sign: int
+) -> bool:
+    """True if an inner limit is at least as narrow as the outer one; `sign` is 1 for low limits."""
+    if outer is None:
+        return True
+    if inner is None:
+        return False
+    return inner * sign > outer * sign or (inner == outer and (inner_open or not outer_open))
+
+
+def implies(lower: Condition, higher: Condition) -> bool:
+    """True only if `higher` holds whenever `lower` does."""
+    parts = frozenset(_conjuncts(lower))
+    alternatives = [p for p in parts if isinstance(p, AnyOf)]
+    if all(_follows(part, parts) for part in _conjuncts(higher)):
+        return True
+    return any(all(implies(p, higher) for p in a.parts) for a in alternatives)
+
+
+def impossible(condition: Condition) -> bool:
+    """True only if the condition never holds."""
+    parts = frozenset(_conjuncts(condition))
+    predicates = {p for part in parts for p in _subject(part)}
+    return (
+        any(_never(part) for part in parts)
+        or any(Not(part) in parts for part in parts)
+        or any(_domain(parts, p).empty for p in predicates)
+    )
+
+
+def _never(part: Condition) -> bool:
+    match part:
+        case AnyOf(parts):
+            return all(impossible(p) for p in parts)
+        case Not(Always()):
+            return True
+        case IfPresent(_, then):
+            return impossible(then)
+        case _:
+            return False
+
+
+def _conjuncts(condition: Condition) -> Iterator[Condition]:
+    """The parts that must all hold, bounds and ages one by one, negations resolved where easy."""
+    match condition:
+        case Always():
+            return
+        case All(parts):
+            for part in parts:
+                yield from _conjuncts(part)
+        case Bounds(predicate):
+            for word, bound in condition.limits:
+                yield Bounds(predicate, **{word: bound})
+        case Age(predicate, older, younger) if older is not None and younger is not None:
+            yield Age(predicate, older=older)
+            yield Age(predicate, younger=younger)
+        case Not(Not(part)):
+            yield from _conjuncts(part)
+        case Not(Is(predicate, bool() as value)):
+            yield Is(predicate, not value)
+        case AnyOf((part,)):
+            yield from _conjuncts(part)
+        case _:
+            yield condition
+
+
+def _follows(part: Condition, given: frozenset[Condition]) -> bool:
+    """True only if `part` holds where all of `given` do."""
+    if part in given:
+        return True
+    if isinstance(part, AnyOf):
+        return any(all(_follows(c, given) for c in _conjuncts(p)) for p in part.parts)
+    return any(_domain(given, p).within(_domain((part,), p)) for p in _subject(part))
+
+
+def _subject(part: Condition) -> tuple[str, ...]:
+    """The predicate whose values the part limits by constants; empty for any other part."""
+    match part:
+        case Is(predicate) | In(predicate) | Age(predicate):
+            return (predicate,)
+        case Bounds(predicate) if not any(isinstance(b, Ref) for _, b in part.limits):
+            return (predicate,)
+        case _:
+            return ()
+
+
+def _domain(parts: Iterable[Condition], predicate: str) -> Domain:
+    """What all those of `parts` that limit `predicate` by constants leave of its values."""
+    domain = Domain()
+    for part in parts:
+        if predicate in _subject(part):
+            domain = _meet(domain, _domain_of(part))
+    return domain
+
+
+def _domain_of(part: Condition) -> Domain:
+    """The domain of a part that has a subject; bounds and ages are single here."""
+    match part:
+        case Is(_, value):
+            return Domain(frozenset({value}))
+        case In(_, values):
+            return Domain(frozenset(values))
+        case Age(_, older, younger):
+            past = None if older is None else Decimal(older)
+            still = None if younger is None else Decimal(younger)
+            return Domain(None, past, True, still, True)
+        case Bounds(_, gt, ge, lt, le):
+            low, high = gt if gt is not None else ge, lt if lt is not None else le
+            return Domain(None, _number(low), gt is not None, _number(high), lt is not None)
+    raise AssertionError(part)
+
+
+def _number(bound: Decimal | Ref | None) -> Decimal | None:
+    return bound if isinstance(bound, Decimal) else None
+
+
+def _meet(one: Domain, other: Domain) -> Domain:
+    """The values of both domains."""
+    members = one.members if other.members is None else other.members
+    if one.members is not None and other.members is not None:
+        members = one.members & other.members
+    low = one if _reaches(one.low, one.low_open, other.low, other.low_open, 1) else other
+    high = one if _reaches(one.high, one.high_open, other.high, other.high_open, -1) else other
+    return Domain(members, low.low, low.low_open, high.high, high.high_open)

@@ -1,0 +1,229 @@
+"""`appliance.yaml`: name, languages, limits, tiers, terminals of the reserved ids, paths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, StringConstraints
+
+from gate.configuration import Limits
+from gate.load.fixes import did_you_mean, shown
+from gate.load.model import FileModel, Model, Number, Tag, Text, validate
+from gate.load.yamlfile import Document
+from gate.records import Reserved, Terminal
+
+DEFAULT_TERMINALS: Final[Mapping[Reserved, Terminal]] = MappingProxyType(
+    {
+        Reserved.REQUEST: Terminal.REJECT,
+        Reserved.LANGUAGE: Terminal.HANDOFF,
+        Reserved.CONTRACT: Terminal.CLARIFY,
+        Reserved.SCOPE: Terminal.REJECT,
+        Reserved.ABSTAIN: Terminal.CLARIFY,
+        Reserved.MULTI: Terminal.CLARIFY,
+        Reserved.DIRECTION: Terminal.CLARIFY,
+        Reserved.ACTION: Terminal.CLARIFY,
+        Reserved.OBJECT: Terminal.CLARIFY,
+        Reserved.SLOT: Terminal.CLARIFY,
+        Reserved.CONFIDENCE: Terminal.CLARIFY,
+        Reserved.CONFIRM: Terminal.CLARIFY,
+        Reserved.EVIDENCE: Terminal.HANDOFF,
+        Reserved.STATE: Terminal.DEFER,
+        Reserved.DUPLICATE: Terminal.HANDOFF,
+        Reserved.DIALOGUE: Terminal.HANDOFF,
+        Reserved.DEADLINE: Terminal.DEFER,
+        Reserved.STORE: Terminal.DEFER,
+    }
+)
+"""The terminal of each reserved id that `terminals:` does not name."""
+
+BOUNDED: Final = tuple(t.value for t in Terminal if t is not Terminal.DISPATCH)
+
+Kind = Literal["phrases", "setfit", "embedded", "openai", "lexical", "recorded"]
+Relative = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+
+_LIMITS: Final = Limits()
+
+
+class TierModel(Model):
+    """One tier of the cascade."""
+
+    name: Text
+    """Name of the tier in records and logs."""
+    kind: Kind | None = None
+    """How the tier works; may be left out for the tier named `phrases`."""
+    model: Text | None = None
+    """Path of the model, where the tier has one."""
+    threshold: Annotated[Number, Field(ge=0, le=1)] | None = None
+    """Confidence below which the tier abstains; a decimal between 0 and 1."""
+    calibrated: bool = False
+    """Whether the threshold comes from a calibration on held-out data."""
+
+
+class LimitsModel(Model):
+    """Largest sizes that are accepted."""
+
+    utterance_chars: Annotated[int, Field(ge=1, le=100_000)] = _LIMITS.utterance_chars
+    """Characters of one utterance."""
+    history_chars: Annotated[int, Field(ge=0, le=1_000_000)] = _LIMITS.history_chars
+    """Characters of all earlier turns together."""
+    body_bytes: Annotated[int, Field(ge=256, le=2**24)] = _LIMITS.body_bytes
+    """Bytes of one request."""
+    candidates: Annotated[int, Field(ge=0, le=100_000)] = _LIMITS.candidates
+    """Entries of a candidate list."""
+
+
+class PathsModel(Model):
+    """Where the appliance keeps its files; relative to where it runs."""
+
+    ledger: Relative | None = None
+    """SQLite file of the chained decision records."""
+    receipts: Relative | None = None
+    """SQLite file of texts and raw model outputs."""
+    index: Relative | None = None
+    """Folder of the document index."""
+    database: Relative | None = None
+    """DuckDB file of the records pathway."""
+    documents: Relative = "documents"
+    """Folder of the documents, inside the institution's folder."""
+
+
+class ApplianceFile(FileModel):
+    """Settings of one institution's appliance."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+    """Short name: small letters, digits, `-` and `_`."""
+    title: Text | None = None
+    """Name as customers know it."""
+    languages: Annotated[list[Tag], Field(min_length=1, default_factory=lambda: ["en"])]
+    """Configured languages; the first one is the default."""
+    history_turns: Annotated[int, Field(ge=0, le=50)] = 4
+    """At most this many earlier turns are looked at."""
+    history_role: Literal["user"] | None = None
+    """`user` lets a channel send bare strings as history."""
+    channels: list[Text] = Field(default_factory=list)
+    """Channels that are trusted to send state, session and candidates."""
+    tiers: list[TierModel] = Field(default_factory=lambda: [TierModel(name="phrases")])
+    """The cascade, first tier first."""
+    limits: LimitsModel = LimitsModel()
+    """Largest sizes that are accepted."""
+    terminals: dict[str, str] = Field(default_factory=dict)
+    """Bounded terminal of each reserved id; an id left out keeps its default."""
+    paths: PathsModel = PathsModel()
+    """Where the appliance keeps its files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """One tier of the cascade; `threshold` is None where the tier has none of its own."""
+
+    name: str
+    kind: str
+    model: str | None = None
+    threshold: Decimal | None = None
+    calibrated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Files and folders of the appliance, relative to where it runs."""
+
+    ledger: str
+    receipts: str
+    index: str
+    database: str
+    documents: str
+
+
+@dataclass(frozen=True, slots=True)
+class Appliance:
+    """The settings of `appliance.yaml`, complete with defaults."""
+
+    name: str
+    title: str
+    languages: tuple[str, ...]
+    history_turns: int
+    history_role: str | None
+    channels: tuple[str, ...]
+    tiers: tuple[Tier, ...]
+    limits: Limits
+    terminals: Mapping[Reserved, Terminal]
+    paths: Paths
+
+    @property
+    def thresholds(self) -> Mapping[str, Decimal]:
+        """The confidence below which each tier abstains, for the tiers that have a threshold."""
+        return MappingProxyType(
+            {t.name: t.threshold for t in self.tiers if t.threshold is not None}
+        )
+
+
+def read(document: Document) -> Appliance:
+    """The appliance's settings; ConfigError with file, line and fix."""
+    file = validate(ApplianceFile, document)
+    _refuse_repeats(document, "languages", file.languages)
+    _refuse_repeats(document, "channels", file.channels)
+    _refuse_repeats(document, "tiers", [t.name for t in file.tiers])
+    return Appliance(
+        name=file.name,
+        title=file.title or file.name,
+        languages=tuple(file.languages),
+        history_turns=file.history_turns,
+        history_role=file.history_role,
+        channels=tuple(file.channels),
+        tiers=tuple(_tier(document, index, tier) for index, tier in enumerate(file.tiers)),
+        limits=Limits(**file.limits.model_dump()),
+        terminals=_terminals(document, file.terminals),
+        paths=_paths(file.name, file.paths),
+    )
+
+
+def _refuse_repeats(document: Document, key: str, names: list[str]) -> None:
+    for name, lines in document.lines_of(key, names).items():
+        if len(lines) > 1:
+            index = len(names) - 1 - names[::-1].index(name)
+            raise document.error(
+                f"`{shown(name)}` is listed twice in `{key}`", (key, index), "remove one of the two"
+            )
+
+
+def _tier(document: Document, index: int, tier: TierModel) -> Tier:
+    kind = tier.kind or ("phrases" if tier.name == "phrases" else None)
+    if kind is None:
+        raise document.error(
+            f"tier `{shown(tier.name)}` has no kind",
+            ("tiers", index),
+            "add `kind:`, for example setfit",
+        )
+    return Tier(tier.name, kind, tier.model, tier.threshold, tier.calibrated)
+
+
+def _terminals(document: Document, given: Mapping[str, str]) -> Mapping[Reserved, Terminal]:
+    """The defaults with what is given laid over them; DISPATCH is refused by name."""
+    terminals = dict(DEFAULT_TERMINALS)
+    for key, value in given.items():
+        loc = ("terminals", key)
+        if key not in {r.value for r in Reserved}:
+            fix = did_you_mean(key, (r.value for r in Reserved))
+            raise document.error(f"unknown reserved id `{shown(key)}`", loc, fix)
+        if value == Terminal.DISPATCH:
+            fix = "a reserved id never dispatches; use one of " + ", ".join(BOUNDED)
+            raise document.error(f"terminal of `{key}` is `DISPATCH`", loc, fix)
+        if value not in BOUNDED:
+            problem = f"unknown terminal `{shown(value)}` of `{key}`"
+            raise document.error(problem, loc, did_you_mean(value, BOUNDED))
+        terminals[Reserved(key)] = Terminal(value)
+    return MappingProxyType(terminals)
+
+
+def _paths(name: str, given: PathsModel) -> Paths:
+    return Paths(
+        ledger=given.ledger or f"var/{name}/ledger.sqlite",
+        receipts=given.receipts or f"var/{name}/receipts.sqlite",
+        index=given.index or f"var/{name}/index",
+        database=given.database or f"var/{name}/database.duckdb",
+        documents=given.documents,
+    )

@@ -1,0 +1,173 @@
+"""One institution's folder: which files it may hold, and everything read from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, TypeVar
+
+from gate.catalog import Catalog
+from gate.configuration import Configuration
+from gate.errors import ConfigError
+from gate.language import LanguagePack
+from gate.load import (
+    appliance,
+    catalog,
+    documents,
+    language,
+    phrases,
+    queries,
+    registry,
+    rules,
+    state,
+)
+from gate.load.appliance import Appliance
+from gate.load.digests import CSV_BYTES, YAML_BYTES, Source, digests, read, read_if_present
+from gate.load.documents import Documents
+from gate.load.fixes import did_you_mean
+from gate.load.phrases import Phrase
+from gate.load.queries import Query
+from gate.load.yamlfile import Document, parse
+from gate.registry import Registry
+from gate.rules import RuleSet
+from gate.state import Predicate
+
+REQUIRED: Final = ("appliance.yaml", "catalog.yaml")
+
+FILES: Final = (
+    *REQUIRED,
+    "backends.yaml",
+    "connectors.yaml",
+    "costs.yaml",
+    "documents.yaml",
+    "facts.yaml",
+    "phrases.yaml",
+    "queries.yaml",
+    "registry.csv",
+    "rules.yaml",
+    "schema.yaml",
+    "sessions.yaml",
+    "slots.yaml",
+    "state.yaml",
+)
+"""Every configuration file that a folder may hold; other parts read some of them."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Institution:
+    """Everything that a folder says: the gate's configuration and what the other parts need.
+
+    `appliance` holds tiers and paths; phrases, queries and documents are for their tiers and
+    pathways; `folder` is where relative document paths begin.
+    """
+
+    folder: Path
+    configuration: Configuration
+    appliance: Appliance
+    phrases: tuple[Phrase, ...]
+    queries: Mapping[str, Query]
+    documents: Documents
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads files of the folder and remembers them for their digests."""
+
+    folder: Path
+    sources: list[Source]
+
+    def required(self, name: str) -> Document:
+        source = read(self.folder, name, YAML_BYTES)
+        self.sources.append(source)
+        return parse(source)
+
+    def optional(self, name: str, reading: Callable[[Document], T], default: T) -> T:
+        """What `reading` makes of the file, or the default where there is none."""
+        source = read_if_present(self.folder, name, YAML_BYTES)
+        if source is None:
+            return default
+        self.sources.append(source)
+        return reading(parse(source))
+
+    def registry(self, types: Catalog) -> Registry:
+        source = read_if_present(self.folder, "registry.csv", CSV_BYTES)
+        if source is None:
+            return registry.EMPTY
+        self.sources.append(source)
+        return registry.read(source, types.object_types)
+
+    def packs(self, tags: Collection[str]) -> Mapping[str, LanguagePack]:
+        packs: dict[str, LanguagePack] = {}
+        for tag in tags:
+            packs[tag], source = language.load(self.folder, tag)
+            self.sources.append(source)
+        return MappingProxyType(packs)
+
+
+def load(folder: Path, *, bench: bool) -> Institution:
+    """Everything in a YAML folder; ConfigError with file, line and fix for the first thing wrong.
+
+    `bench` accepts actions without a mode, which are never served.
+    """
+    _refuse_strangers(folder)
+    reader = _Reader(folder, [])
+    settings = appliance.read(reader.required("appliance.yaml"))
+    services_file = reader.required("catalog.yaml")
+    services = catalog.read(services_file, settings.languages)
+    if not bench:
+        catalog.require_modes(services_file, services)
+    listed = reader.optional(
+        "queries.yaml", lambda d: queries.read(d, settings.languages), queries.EMPTY
+    )
+    papers = reader.optional("documents.yaml", lambda d: documents.read(d, folder), documents.EMPTY)
+    catalog.check_references(services_file, services, listed, papers.collections)
+    texts = reader.optional(
+        "phrases.yaml", lambda d: phrases.read(d, services, settings.languages), phrases.EMPTY
+    )
+    objects = reader.registry(services)
+    predicates = reader.optional("state.yaml", state.read, state.EMPTY)
+    ruleset = _rules(reader, services, listed, predicates)
+    packs = reader.packs(settings.languages)
+    configuration = Configuration(
+        name=settings.name,
+        catalog=services,
+        registry=objects,
+        predicates=predicates,
+        rules=ruleset,
+        packs=packs,
+        languages=settings.languages,
+        terminals=settings.terminals,
+        title=settings.title,
+        thresholds=settings.thresholds,
+        limits=settings.limits,
+        channels=settings.channels,
+        history_turns=settings.history_turns,
+        history_role=settings.history_role,
+        digests=digests(reader.sources),
+    )
+    return Institution(folder, configuration, settings, texts, listed, papers)
+
+
+def _rules(
+    reader: _Reader,
+    services: Catalog,
+    listed: Mapping[str, Query],
+    predicates: Mapping[str, Predicate],
+) -> RuleSet:
+    found = reader.optional("rules.yaml", lambda d: rules.read(d, services, predicates), None)
+    return found or rules.default(services, listed)
+
+
+def _refuse_strangers(folder: Path) -> None:
+    """Refuse a file whose name looks like a configuration file but is none (`rule.yaml`)."""
+    for path in sorted(folder.iterdir()):
+        if path.suffix in {".yaml", ".yml"} and path.name not in FILES:
+            raise ConfigError(
+                "file is no configuration file",
+                file=str(path),
+                fix=did_you_mean(path.name, FILES),
+            )
