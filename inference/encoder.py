@@ -72,7 +72,8 @@ def _open(folder: Path) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
     from transformers import AutoModel, AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    model = AutoModel.from_pretrained(folder, local_files_only=True, add_pooling_layer=False)
+    model: Any = AutoModel.from_pretrained(folder, local_files_only=True)
+    model.pooler = None  # of the pre-training head; mean pooling reads the tokens themselves
     return tokenizer, model.eval()
 
 

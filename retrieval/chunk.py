@@ -34,6 +34,11 @@ class Chunk:
         return "\n".join(block.text for block in self.blocks)
 
     @property
+    def sentences(self) -> tuple[tuple[Block, str], ...]:
+        """Every sentence with its block, in reading order."""
+        return tuple((block, text) for block in self.blocks for text in sentences(block.text))
+
+    @property
     def indexed_text(self) -> str:
         """What is embedded and scored: the title, each heading once, the passage."""
         headings = dict.fromkeys(h for block in self.blocks for h in block.headings)

@@ -5,6 +5,7 @@
     <folder>/<version>/p0/chunks.jsonl    passages with their places
     <folder>/<version>/p0/dense.faiss     FAISS, flat inner product over unit vectors
     <folder>/<version>/p0/bm25/           BM25 over the same passages
+    <folder>/<version>/p0/sentences.npy   a vector per sentence under its heading, for quoting
 
 A partition knows nothing of the others, not even word frequencies: what somebody may not see cannot
 move a score that they do see. There are no times in here, so equal inputs give equal bytes.
@@ -37,18 +38,22 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 CURRENT, MANIFEST = "current", "manifest.json"
-CHUNKS, DENSE, LEXICAL = "chunks.jsonl", "dense.faiss", "bm25"
+CHUNKS, DENSE, LEXICAL, SENTENCES = "chunks.jsonl", "dense.faiss", "bm25", "sentences.npy"
 AGAIN = "build it again with `routelock index build`"
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Passages that the same people may see, with their two indexes; row i is `chunks[i]`."""
+    """Passages that the same people may see, with their two indexes; row i is `chunks[i]`.
+
+    `sentences[i]` holds the vectors of that chunk's sentences, shape (sentences, dimensions).
+    """
 
     labels: tuple[str, ...]
     chunks: tuple[Chunk, ...]
     dense: DenseIndex
     bm25: BM25
+    sentences: tuple[Vectors, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +109,18 @@ def _write_partition(
     dense = faiss.IndexFlatIP(encoder.dimensions)
     dense.add(_checked(encoder.encode(texts), len(texts), encoder.dimensions))
     faiss.write_index(dense, str(folder / DENSE))
+    spoken = [_spoken(item, *place) for item in chunks for place in item.sentences]
+    vectors = _checked(encoder.encode(spoken), len(spoken), encoder.dimensions)
+    np.save(folder / SENTENCES, vectors, allow_pickle=False)
     lexical.build(texts, folder / LEXICAL)
     lines = [json.dumps({"labels": list(labels)}), *(_line(item) for item in chunks)]
     (folder / CHUNKS).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _spoken(item: Chunk, block: Block, sentence: str) -> str:
+    """A sentence as it is embedded: the heading often says what it is about."""
+    heading = block.headings[-1] if block.headings else item.source.title
+    return f"{heading}: {sentence}"
 
 
 def _checked(vectors: Vectors, rows: int, dimensions: int) -> Vectors:
@@ -203,9 +217,13 @@ def _open_partition(folder: Path) -> Partition:
     head, *lines = (folder / CHUNKS).read_text(encoding="utf-8").splitlines()
     chunks = tuple(_parsed(json.loads(line)) for line in lines)
     dense, bm25 = faiss.read_index(str(folder / DENSE)), lexical.load(folder / LEXICAL)
-    if not dense.ntotal == bm25.scores["num_docs"] == len(chunks):
+    counts = [len(item.sentences) for item in chunks]
+    vectors: Vectors = np.load(folder / SENTENCES, allow_pickle=False)
+    sizes = (dense.ntotal, bm25.scores["num_docs"], len(vectors))
+    if sizes != (len(chunks), len(chunks), sum(counts)):
         raise BrokenIndexError(f"`{folder}`: its parts differ in size; {AGAIN}")
-    return Partition(tuple(json.loads(head)["labels"]), chunks, dense, bm25)
+    split = tuple(np.split(vectors, np.cumsum(counts)[:-1]))
+    return Partition(tuple(json.loads(head)["labels"]), chunks, dense, bm25, split)
 
 
 def _parsed(fields: dict[str, Any]) -> Chunk:

@@ -6,7 +6,7 @@ The fused score is Reciprocal Rank Fusion (Cormack, Clarke and Büttcher, SIGIR 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 import numpy as np
@@ -25,7 +25,8 @@ DEPTH = 50
 class Hit:
     """One passage found; `dense` is a cosine, `bm25` unbounded from 0, ranks count from 1.
 
-    A rank is None where the channel's best `DEPTH` passages do not hold this one.
+    A rank is None where the channel's best `DEPTH` passages do not hold this one. `sentences` are
+    the cosines of the request with each of the chunk's sentences.
     """
 
     chunk: Chunk
@@ -34,6 +35,7 @@ class Hit:
     fused: float
     dense_rank: int | None
     bm25_rank: int | None
+    sentences: tuple[float, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class _Scored:
     chunk: Chunk
     dense: float
     bm25: float
+    sentences: Vectors
 
 
 def search(
@@ -63,8 +66,9 @@ def search(
         return ()
     vector = encoder.encode([query])
     scored = [s for part in parts for s in _score(part, vector, query)]
-    open_ = [s for s in scored if _wanted(s.chunk, collection, on)]
-    return _fused(open_)[:k]
+    hits = _fused([s for s in scored if _wanted(s.chunk, collection, on)])[:k]
+    rows = {s.chunk.chunk_id: s.sentences for s in scored}
+    return tuple(_with_sentences(hit, rows[hit.chunk.chunk_id], vector) for hit in hits)
 
 
 def _score(part: Partition, vector: Vectors, query: str) -> list[_Scored]:
@@ -72,7 +76,14 @@ def _score(part: Partition, vector: Vectors, query: str) -> list[_Scored]:
     dense = np.empty(len(part.chunks), dtype=np.float32)
     dense[rows[0]] = values[0]
     bm25 = lexical.scores(part.bm25, query)
-    return [_Scored(chunk, float(dense[i]), float(bm25[i])) for i, chunk in enumerate(part.chunks)]
+    return [
+        _Scored(chunk, float(dense[i]), float(bm25[i]), part.sentences[i])
+        for i, chunk in enumerate(part.chunks)
+    ]
+
+
+def _with_sentences(hit: Hit, rows: Vectors, vector: Vectors) -> Hit:
+    return replace(hit, sentences=tuple(float(score) for score in rows @ vector[0]))
 
 
 def _wanted(chunk: Chunk, collection: str | None, on: date | None) -> bool:
