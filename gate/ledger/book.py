@@ -1,0 +1,154 @@
+"""A ledger, its receipts and its key, opened together: what a caller records decisions with.
+
+book = open_book(ledger_path, receipts_path)
+stored = recall(book, request)            # this very request, answered before
+written = write(book, request=..., tier_answer=..., clear=core(...), salt=new_salt())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from gate.errors import LedgerError
+from gate.ledger.encode import Json
+from gate.ledger.pseudonym import create_key, key_path, read_key
+from gate.ledger.receipts import Erased, Receipts, receipt
+from gate.ledger.record import Kind, commitment, event, identify, seal
+from gate.ledger.store import DuplicateRequest, Ledger, Stored
+from gate.records import Request, TierAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """The open files of one appliance; `key` is None where the key did not travel with a copy."""
+
+    ledger: Ledger
+    receipts: Receipts
+    key: bytes | None
+
+    def close(self) -> None:
+        """Close both files."""
+        self.ledger.close()
+        self.receipts.close()
+
+    def __enter__(self) -> Book:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A durable decision; `replayed` if an earlier, equal request had made it."""
+
+    sequence: int
+    digest: str
+    record: Mapping[str, Json]
+    replayed: bool = False
+
+
+def open_book(ledger: Path, receipts: Path) -> Book:
+    """Open for recording, making the files on first use.
+
+    LedgerError if a file is unsound, or if the ledger or its key is gone while the rest is there.
+    """
+    if receipts.exists() and not ledger.exists():
+        raise LedgerError(f"`{ledger}` is gone but `{receipts}` is there; restore the ledger")
+    key = read_key(key_path(ledger)) if ledger.exists() else create_key(key_path(ledger))
+    opened = Ledger.open(ledger)
+    try:
+        return Book(opened, Receipts.open(receipts), key)
+    except LedgerError:
+        opened.close()
+        raise
+
+
+def read_book(ledger: Path, receipts: Path) -> Book:
+    """Open existing files for reading only; the key may be missing."""
+    key = read_key(key_path(ledger)) if key_path(ledger).exists() else None
+    opened = Ledger.read(ledger)
+    try:
+        return Book(opened, Receipts.read(receipts), key)
+    except LedgerError:
+        opened.close()
+        raise
+
+
+def recall(book: Book, request: Request) -> Written | None:
+    """The stored decision of this very request, marked replayed; None if it is new.
+
+    DuplicateRequest if its channel, subject and request id were used with another body, or with
+    one that was erased and cannot be compared.
+    """
+    stored = book.ledger.get(identify(_key(book), request).decision_id)
+    return None if stored is None else _again(book, request, stored)
+
+
+def _key(book: Book) -> bytes:
+    if book.key is None:
+        raise LedgerError(f"`{key_path(book.ledger.path)}` is missing; restore it to record")
+    return book.key
+
+
+def _again(book: Book, request: Request, stored: Stored) -> Written:
+    record = stored.record
+    kept = book.receipts.get(record["text_commitment"])
+    shown = request.request_id
+    if isinstance(kept, Erased):
+        raise DuplicateRequest(f"request id `{shown}` was used and erased; use a new one", stored)
+    if commitment(kept.salt, request) != kept.receipt_id:
+        raise DuplicateRequest(f"request id `{shown}` has another body; use a new one", stored)
+    return Written(stored.sequence, stored.digest, record, replayed=True)
+
+
+def write(
+    book: Book,
+    *,
+    request: Request,
+    tier_answer: TierAnswer | None,
+    clear: Mapping[str, Json],
+    salt: bytes,
+    outputs: Sequence[Any] = (),
+    prompts: Sequence[Any] = (),
+) -> Written:
+    """Make a decision durable: receipt first, then the sealed record.
+
+    An equal request that another thread or process recorded meanwhile wins and is returned, marked
+    replayed. DuplicateRequest for another body, LedgerError if the record is not durable.
+    """
+    identity = identify(_key(book), request)
+    sealed = seal(clear, request=request, identity=identity, salt=salt)
+    book.receipts.put(
+        receipt(
+            request=request,
+            tier_answer=tier_answer,
+            decision_id=identity.decision_id,
+            salt=salt,
+            outputs=outputs,
+            prompts=prompts,
+        )
+    )
+    try:
+        appended = book.ledger.append(sealed)
+    except DuplicateRequest as taken:
+        return _again(book, request, taken.stored)
+    return Written(appended.sequence, appended.digest, appended.record)
+
+
+def erase(book: Book, decision_id: str, *, at: datetime, reason: str) -> int:
+    """Record the erasure of a decision's text, then delete text and salt; count the receipts.
+
+    Asked again it finishes what a crash left and adds no second record. LedgerError for a decision
+    that was never recorded.
+    """
+    if book.ledger.get(decision_id) is None:
+        raise LedgerError(f"decision `{decision_id}` is not in the ledger; check the id")
+    with suppress(DuplicateRequest):
+        book.ledger.append(event(Kind.ERASURE, at, decision_id=decision_id, reason=reason))
+    return book.receipts.erase(decision_id, at)

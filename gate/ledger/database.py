@@ -1,0 +1,208 @@
+"""SQLite files that survive: made whole or not at all, every write flushed, every error named.
+
+Settings: https://www.sqlite.org/wal.html, https://www.sqlite.org/pragma.html#pragma_synchronous
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, create_engine
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import QueuePool
+
+from gate.errors import LedgerError
+from gate.ledger.pseudonym import publish
+
+BUSY_SECONDS = 5.0
+"""Longest wait for a lock that another process holds."""
+
+VERSION = 1
+"""`user_version` of the files written here."""
+
+HEADER = 100
+"""Bytes of an SQLite header; a shorter file is damaged."""
+
+PRAGMAS = (
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA recursive_triggers = ON",
+    "PRAGMA secure_delete = ON",
+    "PRAGMA cell_size_check = ON",
+    "PRAGMA trusted_schema = OFF",
+)
+"""Run on every connection; the journal mode is a property of the file."""
+
+REASONS = {
+    "BUSY": "is locked by another process; stop it or try again",
+    "LOCKED": "is locked by another connection; try again",
+    "FULL": "cannot grow: the disk is full; free some space",
+    "IOERR": "cannot be read or written; check the disk",
+    "CORRUPT": "is damaged or cut short; restore a copy and run `routelock ledger verify`",
+    "NOTADB": "is not an SQLite file; restore a copy and run `routelock ledger verify`",
+    "READONLY": "cannot be written; check its owner and mode",
+    "CANTOPEN": "cannot be opened; check that it and its folder are readable and writable",
+    "CONSTRAINT": "refused the record",
+}
+"""What to say for an SQLite result code."""
+
+
+class File:
+    """One open SQLite file of ours; safe for threads and for other processes that use it too."""
+
+    def __init__(self, path: Path, engine: Engine, busy_seconds: float) -> None:
+        self.path = path
+        self._engine = engine
+        self._busy_seconds = busy_seconds
+        self._turn = threading.Lock()
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One exclusive transaction, durable on leaving, undone if anything is raised inside."""
+        if not self._turn.acquire(timeout=self._busy_seconds):
+            raise LedgerError(f"`{self.path}` {REASONS['LOCKED']}")
+        try:
+            with named_errors(self.path), self._engine.connect() as connection:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                yield connection
+                connection.commit()
+        finally:
+            self._turn.release()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection without a transaction: each statement sees all that is durable by then."""
+        with named_errors(self.path), self._engine.connect() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Close every connection; the last one to close folds the write-ahead log into the file."""
+        self._engine.dispose()
+
+
+def open_file(
+    path: Path,
+    mode: Literal["rw", "ro"],
+    schema: Sequence[str],
+    application_id: int,
+    busy_seconds: float = BUSY_SECONDS,
+) -> File:
+    """Open a file of ours; `rw` makes it on first use. LedgerError if it is missing or unsound.
+
+    `busy_seconds` bounds the wait for another thread, and again the wait for another process.
+    """
+    if mode == "rw":
+        _create(path, schema, application_id)
+    file = File(path, _connect(path, mode, busy_seconds), busy_seconds)
+    try:
+        _check(file, schema, application_id)
+    except LedgerError:
+        file.close()
+        raise
+    return file
+
+
+def _create(path: Path, schema: Sequence[str], application_id: int) -> None:
+    """Make a file with `schema`, durable under its name on return; leave one that exists."""
+    if path.exists():
+        return
+    if path.with_name(path.name + "-wal").exists():
+        raise LedgerError(f"`{path}` is gone but its write-ahead log is there; restore both")
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    with named_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA application_id = {application_id}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+            for statement in schema:
+                connection.execute(statement)
+        publish(draft, path)
+
+
+def _connect(path: Path, mode: Literal["rw", "ro"], busy_seconds: float) -> Engine:
+    """An engine over an existing file; connections are in autocommit until they say BEGIN."""
+    if not path.is_file():
+        raise LedgerError(f"`{path}` does not exist; check the path or restore a copy")
+    if path.stat().st_size < HEADER:
+        raise LedgerError(f"`{path}` {REASONS['CORRUPT']}")
+    uri = f"file:{quote(str(path))}?mode={mode}"
+
+    def open_connection() -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            uri, uri=True, timeout=busy_seconds, isolation_level=None, check_same_thread=False
+        )
+        try:
+            for pragma in PRAGMAS:
+                connection.execute(pragma)
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    return create_engine(
+        "sqlite://",
+        creator=open_connection,
+        poolclass=QueuePool,
+        pool_timeout=busy_seconds,
+        hide_parameters=True,  # a statement's values are personal and belong in no traceback
+    )
+
+
+def _check(file: File, schema: Sequence[str], application_id: int) -> None:
+    """LedgerError unless the file is ours, of this version, in WAL mode, with our exact schema."""
+    path = file.path
+    with file.reading() as connection:
+        if pragma(connection, "application_id") != application_id:
+            raise LedgerError(f"`{path}` is another program's file; check the path")
+        if (found := pragma(connection, "user_version")) != VERSION:
+            raise LedgerError(f"`{path}` has file version `{found}`, not {VERSION}; upgrade first")
+        if (journal := pragma(connection, "journal_mode")) != "wal":
+            raise LedgerError(f"`{path}` has journal mode `{journal}`, not `wal`; restore a copy")
+        if odd := schema_differences(connection, schema):
+            raise LedgerError(f"`{path}` has a changed schema: {odd[0]}; restore a copy")
+
+
+def pragma(connection: Connection, name: str) -> object:
+    """The value of a pragma."""
+    return connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+
+
+def schema_differences(connection: Connection, schema: Sequence[str]) -> list[str]:
+    """What the file's tables, indexes and triggers lack or have beyond `schema`, in words."""
+    rows = connection.exec_driver_sql("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+    found, wanted = {row[0] for row in rows}, set(schema)
+    lacking = [f"`{_title(sql)}` is missing or altered" for sql in schema if sql not in found]
+    return lacking + [f"`{_title(sql)}` is not ours" for sql in sorted(found - wanted)]
+
+
+def _title(statement: str) -> str:
+    return " ".join(statement.split()[1:3])
+
+
+@contextmanager
+def named_errors(path: Path) -> Iterator[None]:
+    """Turn every database and file error inside into one LedgerError that names the file."""
+    try:
+        yield
+    except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+        raise LedgerError(f"`{path}` {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    original = getattr(error, "orig", None) or error
+    code = str(getattr(original, "sqlite_errorname", ""))
+    for name, reason in REASONS.items():
+        if code.startswith(f"SQLITE_{name}"):
+            return f"{reason} ({original})" if name == "CONSTRAINT" else reason
+    return f"cannot be used: {original}; check the disk and the file"

@@ -1,0 +1,253 @@
+"""What a decision record holds, and how it is made.
+
+`core` writes a decision down in the clear, with private values marked. `seal` replaces them by
+keyed digests and adds who asked. The ledger adds the link to the record before. The sealed record
+is what is hashed, stored and replayed; its field names are those of the design's section "Records".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from gate.configuration import Configuration
+from gate.errors import LedgerError
+from gate.ledger.encode import Json, canonical, instant, plain, request_body
+from gate.ledger.pseudonym import digest, keyed
+from gate.ledger.tiers import HIDDEN, PRIVATE, Public, shown, tier_core
+from gate.records import NONE, UNRESOLVED, Option, Request, Switches, TierAnswer, Verdict
+
+FORMAT = 1
+"""Number of this record format; a reader refuses a higher one."""
+
+GENESIS = "0" * 64
+"""`previous` of the first record."""
+
+
+class Kind(StrEnum):
+    """What a record is about."""
+
+    DECISION = "DECISION"
+    OUTCOME = "OUTCOME"
+    ERASURE = "ERASURE"
+    CHECKPOINT = "CHECKPOINT"
+    CONFIG = "CONFIG"
+
+
+COMMON = frozenset({"format", "kind", "previous"})
+
+FIELDS: Mapping[Kind, frozenset[str]] = {
+    Kind.DECISION: COMMON
+    | {
+        "decision_id", "decided_at", "terminal", "action_id", "object_id", "slots", "boundary",
+        "rule_id", "reason_codes", "state", "findings", "candidates", "tier_result",
+        "first_failed_contract", "repair", "fallback", "reported_model", "subject", "entitlements",
+        "dialogue", "confirm", "switches", "text_commitment", "versions",
+    },
+    Kind.OUTCOME: COMMON | {"decision_id", "at", "status", "detail"},
+    Kind.ERASURE: COMMON | {"decision_id", "at", "reason"},
+    Kind.CHECKPOINT: COMMON | {"at", "sequence", "digest"},
+    Kind.CONFIG: COMMON | {"at", "versions", "detail"},
+}  # fmt: skip
+"""Exactly the fields that a record of each kind has."""
+
+CARRIED = ("fallback", "reported_model")
+"""Fields that report what happened around the gate; replay copies what it cannot recompute."""
+
+NO_SWITCHES = Switches()
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which decision this is and for whom: two digests."""
+
+    decision_id: str
+    subject: str | None
+
+
+def identify(key: bytes, request: Request) -> Identity:
+    """The pseudonym of the request's subject, and the decision id that follows from it."""
+    session = request.session
+    subject = None if session is None else keyed(key, "subject", plain(session.subject))
+    parts = ["decision", plain(request.channel), subject, plain(request.request_id)]
+    return Identity(digest(canonical(parts))[:32], subject)
+
+
+def commitment(salt: bytes, request: Request) -> str:
+    """The keyed digest of every field of a request: equal for the same body, mute without salt."""
+    return keyed(salt, "text", [request_body(request), plain(dict(request.state))])
+
+
+def public_ids(configuration: Configuration) -> Public:
+    """The test for ids of a configuration's closed lists."""
+    actions, objects = configuration.catalog.actions, configuration.registry.entries
+    return lambda value: value in actions or value in objects or value in (NONE, UNRESOLVED)
+
+
+def core(
+    *,
+    request: Request,
+    tier_answer: TierAnswer | None,
+    verdict: Verdict,
+    findings: Mapping[str, Any],
+    now: datetime,
+    versions: Mapping[str, str],
+    public: Public,
+    switches: Switches = NO_SWITCHES,
+    slots: Mapping[str, Any] | None = None,
+    dialogue: Mapping[str, Any] | None = None,
+    confirm: Mapping[str, Any] | None = None,
+    fallback: str | None = None,
+    reported_model: str | None = None,
+) -> dict[str, Json]:
+    """A decision in the clear: every recorded field but identity, commitment and link.
+
+    `findings`, `slots`, `dialogue` and `confirm` hold ids, offsets and typed values, never text;
+    own object ids anywhere in them are marked private here, other personal values by
+    `{"$private": value}`. `tier_answer` is None where no tier was asked.
+    `now` is aware. The result is for `seal`, never for a disk.
+    """
+    session = request.session
+    own = frozenset(e.object_id for e in session.objects) if session else frozenset[str]()
+
+    def listed(value: str) -> bool:
+        return public(value) and value not in own
+
+    def marked(value: Mapping[str, Any] | None) -> Json:
+        return None if value is None else mark(value, own)
+
+    return {
+        "format": FORMAT,
+        "kind": Kind.DECISION.value,
+        "decided_at": instant(now),
+        "terminal": verdict.terminal.value,
+        "action_id": shown(verdict.action_id, listed),
+        "object_id": shown(verdict.object_id, listed),
+        "slots": marked(slots or {}),
+        "boundary": verdict.boundary.value,
+        "rule_id": verdict.rule_id,
+        "reason_codes": [str(code) for code in verdict.reason_codes],
+        "state": plain(dict(request.state)),
+        "findings": marked(findings),
+        "candidates": _candidates(request, listed),
+        "tier_result": None if tier_answer is None else tier_core(tier_answer, listed),
+        "first_failed_contract": _contract(verdict, listed),
+        "repair": verdict.repair,
+        "fallback": fallback,
+        "reported_model": reported_model,
+        "entitlements": plain(session.entitlements) if session else [],
+        "dialogue": _dialogue(request, verdict, marked(dialogue), listed),
+        "confirm": _confirm(request, marked(confirm)),
+        "switches": {"set": list(switches.names()), "inert": list(verdict.inert)},
+        "versions": dict(versions),
+    }
+
+
+def mark(value: Any, own: frozenset[str]) -> Json:
+    """`plain(value)` with every string that is one of `own` marked private, keys included."""
+    if isinstance(value, str) and value in own:
+        return {PRIVATE: value}
+    if isinstance(value, Mapping) and set(value) != {PRIVATE}:
+        if own.isdisjoint(value):
+            return {key: mark(item, own) for key, item in value.items()}
+        return [{"key": mark(key, own), "value": mark(item, own)} for key, item in value.items()]
+    if isinstance(value, (list, tuple)):
+        return [mark(item, own) for item in value]
+    return {PRIVATE: plain(value[PRIVATE])} if isinstance(value, Mapping) else plain(value)
+
+
+def _candidates(request: Request, listed: Public) -> Json:
+    if request.candidates is None:
+        return None
+    return [shown(candidate, listed) for candidate in request.candidates]
+
+
+def _contract(verdict: Verdict, listed: Public) -> Json:
+    if verdict.first_failed_contract is None:
+        return None
+    return {"name": verdict.first_failed_contract, "supplied": shown(verdict.supplied, listed)}
+
+
+def _dialogue(request: Request, verdict: Verdict, given: Json, listed: Public) -> Json:
+    if given is None and request.dialogue_id is None and not verdict.options:
+        return None
+    options = [_option(option, listed) for option in verdict.options]
+    return {"given": plain(request.dialogue_id), "options": options, **(given or {})}
+
+
+def _option(option: Option, listed: Public) -> Json:
+    return {
+        "action_id": shown(option.action_id, listed),
+        "object_id": shown(option.object_id, listed),
+    }
+
+
+def _confirm(request: Request, given: Json) -> Json:
+    if given is None and request.confirm_token is None:
+        return None
+    token = request.confirm_token
+    return {"given": None if token is None else {PRIVATE: plain(token)}, **(given or {})}
+
+
+def seal(
+    clear: Mapping[str, Json], *, request: Request, identity: Identity, salt: bytes
+) -> dict[str, Json]:
+    """The record to append: private values as digests under `salt`, with identity and commitment.
+
+    `previous` is still to come, from the ledger.
+    """
+    return {
+        **{name: _sealed(value, salt) for name, value in clear.items()},
+        "decision_id": identity.decision_id,
+        "subject": identity.subject,
+        "text_commitment": commitment(salt, request),
+    }
+
+
+def _sealed(value: Json, salt: bytes) -> Json:
+    if isinstance(value, list):
+        return [_sealed(item, salt) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {PRIVATE}:
+        return HIDDEN + keyed(salt, "value", value[PRIVATE])
+    return {key: _sealed(item, salt) for key, item in value.items()}
+
+
+def event(kind: Kind, at: datetime, **values: Any) -> dict[str, Json]:
+    """A record of any kind but DECISION; the fields are those of `FIELDS[kind]`."""
+    return {
+        "format": FORMAT,
+        "kind": kind.value,
+        "at": instant(at),
+        **{name: plain(value) for name, value in values.items()},
+    }
+
+
+def kind_of(record: Mapping[str, Json]) -> Kind:
+    """The kind of a complete record; LedgerError for unknown formats, kinds and field names."""
+    if record.get("format") != FORMAT:
+        found = record.get("format")
+        raise LedgerError(f"record format `{found}` is not {FORMAT}; upgrade to read it")
+    name = record.get("kind")
+    if not isinstance(name, str) or name not in Kind.__members__:
+        raise LedgerError(f"record kind `{name}` is unknown; use one of {', '.join(Kind)}")
+    kind = Kind(name)
+    if odd := FIELDS[kind].symmetric_difference(record):
+        names = "`, `".join(sorted(odd))
+        raise LedgerError(f"a {kind} record must have exactly its own fields; check `{names}`")
+    return kind
+
+
+def key_of(record: Mapping[str, Json]) -> str | None:
+    """What may stand in a ledger once: a decision, the erasure of a decision; None for the rest."""
+    match record["kind"]:
+        case Kind.DECISION:
+            return str(record["decision_id"])
+        case Kind.ERASURE:
+            return f"erasure:{record['decision_id']}"
+        case _:
+            return None

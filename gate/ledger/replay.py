@@ -1,0 +1,129 @@
+"""Make a stored decision again, from its record and receipt, and compare the bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from gate.errors import ReplayError
+from gate.ledger.book import Book
+from gate.ledger.encode import Json, canonical, moment, parse, switches_of
+from gate.ledger.receipts import (
+    Erased,
+    Receipt,
+    request_from_receipt,
+    tier_answer_from_receipt,
+)
+from gate.ledger.record import CARRIED, Identity, Kind, commitment, identify, kind_of, seal
+from gate.records import Request, Switches, TierAnswer
+
+Redecide = Callable[[Request, TierAnswer | None, datetime, Switches], Mapping[str, Any]]
+"""Decide under today's configuration and return what `record.core` made of it."""
+
+
+ABSENT = "(absent)"
+"""Stands in a report for a field that one side does not have."""
+
+
+class Status(StrEnum):
+    """How a replay ended."""
+
+    SAME = "same"
+    DIFFERS = "differs"
+    ERASED = "erased"
+    VERSIONS_DIFFER = "versions_differ"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayReport:
+    """How one decision replayed.
+
+    `differing_field` is the path of the first difference, for example `versions.rules.yaml` or
+    `findings.objects[0].start`, with the value recorded and the value found today. `besides` is
+    the first difference apart from versions, if versions differ: it says whether the decision
+    itself would change.
+    """
+
+    decision_id: str
+    status: Status
+    differing_field: str | None = None
+    recorded: Json = None
+    today: Json = None
+    besides: str | None = None
+
+
+def replay(
+    data: bytes, receipt: Receipt | Erased, redecide: Redecide, key: bytes | None = None
+) -> ReplayReport:
+    """Decide the record in `data` again and compare byte for byte.
+
+    Without the appliance `key` the recorded pseudonym and id are taken as they stand. ReplayError
+    if the record is no decision or the receipt is not the one it was made from.
+    """
+    record = parse(data)
+    if kind_of(record) is not Kind.DECISION:
+        raise ReplayError(f"a {record['kind']} record decides nothing; replay decisions only")
+    if isinstance(receipt, Erased):
+        return ReplayReport(record["decision_id"], Status.ERASED)
+    fresh = _again(record, receipt, redecide, key)
+    if canonical(fresh) == data:
+        return ReplayReport(record["decision_id"], Status.SAME)
+    return _compare(record, fresh)
+
+
+def _again(
+    record: Mapping[str, Json], receipt: Receipt, redecide: Redecide, key: bytes | None
+) -> dict[str, Json]:
+    request = request_from_receipt(record, receipt)
+    if commitment(receipt.salt, request) != record["text_commitment"]:
+        decision_id = record["decision_id"]
+        raise ReplayError(f"the receipt of decision `{decision_id}` was changed; restore its copy")
+    clear = redecide(
+        request,
+        tier_answer_from_receipt(receipt),
+        moment(record["decided_at"]),
+        switches_of(record["switches"]["set"]),
+    )
+    recorded = Identity(record["decision_id"], record["subject"])
+    identity = recorded if key is None else identify(key, request)
+    carried = {name: record[name] for name in CARRIED}
+    sealed = seal({**clear, **carried}, request=request, identity=identity, salt=receipt.salt)
+    return {**sealed, "previous": record["previous"]}
+
+
+def _compare(record: Mapping[str, Json], fresh: Mapping[str, Json]) -> ReplayReport:
+    decision_id = record["decision_id"]
+    rest = difference(dict(record), {**fresh, "versions": record["versions"]})
+    moved = difference(record["versions"], fresh["versions"], "versions")
+    if moved:
+        besides = rest[0] if rest else None
+        return ReplayReport(decision_id, Status.VERSIONS_DIFFER, *moved, besides)
+    return ReplayReport(decision_id, Status.DIFFERS, *(rest or ("bytes", None, None)))
+
+
+def difference(recorded: Json, today: Json, path: str = "") -> tuple[str, Json, Json] | None:
+    """The path of the first difference between two plain values, and the two values there."""
+    if isinstance(recorded, dict) and isinstance(today, dict):
+        steps = [
+            (f"{path}.{name}".lstrip("."), recorded.get(name, ABSENT), today.get(name, ABSENT))
+            for name in sorted({*recorded, *today})
+        ]
+    elif isinstance(recorded, list) and isinstance(today, list) and len(recorded) == len(today):
+        pairs = enumerate(zip(recorded, today, strict=True))
+        steps = [(f"{path}[{place}]", old, new) for place, (old, new) in pairs]
+    elif type(recorded) is type(today) and recorded == today:
+        return None
+    else:
+        return path, recorded, today
+    return next((found for at, old, new in steps if (found := difference(old, new, at))), None)
+
+
+def replay_all(book: Book, redecide: Redecide) -> Iterator[ReplayReport]:
+    """Replay every decision of a book, in order. LedgerError if a receipt is missing."""
+    for stored in book.ledger.iterate():
+        if stored.kind == Kind.DECISION:
+            kept = book.receipts.get(stored.record["text_commitment"])
+            yield replay(stored.data, kept, redecide, book.key)
