@@ -42,36 +42,30 @@ MASKED: Final = (
 
 
 class Clause(NamedTuple):
-    """A stretch of folded text [start, end) of sentence `sentence` and what it is.
+    """A stretch of folded text [start, end) of one sentence and what it is.
 
-    `asks_from` is where a request begins to govern verbs (None: the clause asks for nothing);
-    `bare` tells an imperative without a request form, `joined` that a joiner opened the clause,
-    `inherited` that the clause goes on with something negated, asked or reported before it.
+    `tags` holds the bits of all its hits. `asks_from` is where a request begins to govern verbs
+    (None: the clause asks for nothing); `bare` tells an imperative without a request form; `aside`
+    that the clause is negated, a question or somebody's report, by itself or by what it goes on
+    with; `talk` that for any reason it only talks about what it names.
     """
 
     start: int
     end: int
     sentence: int
-    hits: tuple[Hit, ...]
+    hits: Sequence[Hit]
     tags: int
-    conditional: bool
+    asks_from: int | None
+    bare: bool
     question: bool
     quoted: bool
-    bare: bool
-    joined: bool
-    inherited: bool
-    asks_from: int | None
+    aside: bool
+    talk: bool
 
     @property
     def negated(self) -> bool:
         """True if a negator stands in the clause; one negates all its cues."""
         return bool(self.tags & NEGATION)
-
-    @property
-    def talk(self) -> bool:
-        """True if the clause only talks about what it names."""
-        aside = self.tags & (NEGATION | REPORTED | PAST)
-        return bool(aside) or self.conditional or self.question or self.quoted or self.inherited
 
     @property
     def request(self) -> bool:
@@ -101,19 +95,29 @@ def unmasked(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def split(lexicon: Lexicon, text: str, hits: Sequence[Hit]) -> tuple[Clause, ...]:
-    """The clauses of a folded text, in order, each with its (unmasked) hits and its flags."""
+    """The clauses of a folded text, in order, each with its (unmasked) hits and its flags.
+
+    A condition holds for its whole sentence; a bare imperative, or what a joiner adds, goes on with
+    what stands before it in the sentence (do not freeze or cancel it; how do i freeze, cancel it).
+    """
     quotes = quoted_spans(lexicon, text)
+    bounds = _bounds(lexicon, text, hits, quotes)
     clauses: list[Clause] = []
+    conditional: set[int] = set()
     position = 0
-    for bound in _bounds(lexicon, text, hits, quotes):
-        while position < len(hits) and hits[position].start < bound.start:
-            position += 1
-        first = position
+    for bound in bounds:
+        inside: list[Hit] = []
         while position < len(hits) and hits[position].start < bound.end:
+            if hits[position].start >= bound.start and hits[position].end <= bound.end:
+                inside.append(hits[position])
             position += 1
-        inside = tuple(h for h in hits[first:position] if h.end <= bound.end)
-        clauses.append(_clause(text, bound, inside, quotes))
-    return tuple(_inherit(clauses))
+        clause = _clause(text, bound, inside, quotes, clauses[-1] if clauses else None)
+        if clause.tags & CONDITIONAL:
+            conditional.add(clause.sentence)
+        clauses.append(clause)
+    if conditional:
+        return tuple(c._replace(talk=c.talk or c.sentence in conditional) for c in clauses)
+    return tuple(clauses)
 
 
 def quoted_spans(lexicon: Lexicon, text: str) -> tuple[tuple[int, int], ...]:
@@ -188,25 +192,25 @@ def skip(text: str, position: int, hits: Sequence[Hit]) -> int:
 
 
 def _clause(
-    text: str, bound: _Bound, inside: tuple[Hit, ...], quotes: Sequence[tuple[int, int]]
+    text: str,
+    bound: _Bound,
+    inside: Sequence[Hit],
+    quotes: Sequence[tuple[int, int]],
+    previous: Clause | None,
 ) -> Clause:
+    start, end, sentence, joined = bound
     tags = 0
     for hit in inside:
         tags |= hit.tags
-    asks_from, bare = _asks(text, bound.start, inside, tags)
+    asks_from, bare = _asks(text, start, inside, tags)
+    question = bool(tags & QUESTION) or (bare and text[end - 1] == "?")
+    quoted = any(a < start <= b for a, b in quotes) if quotes else False
+    aside = question or bool(tags & (NEGATION | REPORTED))
+    if previous is not None and previous.aside and previous.sentence == sentence:
+        aside = aside or bare or (joined and asks_from is None)
+    talk = aside or quoted or bool(tags & PAST)
     return Clause(
-        bound.start,
-        bound.end,
-        bound.sentence,
-        inside,
-        tags,
-        conditional=bool(tags & CONDITIONAL),
-        question=bool(tags & QUESTION) or (bare and text[bound.end - 1] == "?"),
-        quoted=any(a < bound.start <= b for a, b in quotes),
-        bare=bare,
-        joined=bound.joined,
-        inherited=False,
-        asks_from=asks_from,
+        start, end, sentence, inside, tags, asks_from, bare, question, quoted, aside, talk
     )
 
 
@@ -220,25 +224,6 @@ def _asks(text: str, start: int, inside: Sequence[Hit], tags: int) -> tuple[int 
         if any(h.start == first and h.tags & CUES for h in inside):
             return first, True
     return None, False
-
-
-def _inherit(clauses: Sequence[Clause]) -> list[Clause]:
-    """A condition holds for its sentence; a bare imperative goes on with what stands before it.
-
-    (do not freeze or cancel it; how do i freeze, cancel and replace it)
-    """
-    conditional = {c.sentence for c in clauses if c.conditional}
-    done: list[Clause] = []
-    for clause in clauses:
-        if clause.sentence in conditional:
-            clause = clause._replace(conditional=True)
-        previous = done[-1] if done and done[-1].sentence == clause.sentence else None
-        own = clause.asks_from is not None and not clause.bare
-        if previous and not own and (clause.bare or clause.joined):
-            aside = bool(previous.tags & (NEGATION | REPORTED))
-            clause = clause._replace(inherited=aside or previous.question or previous.inherited)
-        done.append(clause)
-    return done
 
 
 def governed(clause: Clause, text: str) -> tuple[Hit, ...]:

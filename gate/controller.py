@@ -67,15 +67,44 @@ def decide(
     """
     if findings.language is None:
         return _bounded(configuration, Reserved.LANGUAGE, ("LANGUAGE_NOT_CONFIGURED",))
-    _, own = closed_lists(configuration.registry.entries, situation.session)
-    contract = check(answer, configuration.catalog, configuration.registry.entries, own)
-    if isinstance(contract, Failed) or not isinstance(contract.result, Proposal):
+    contract = _contract(configuration, situation, answer)
+    case = _case(configuration, situation, findings, contract, switches)
+    if case is None:
         return _without_commitment(configuration, situation, findings, contract, switches)
+    return _committed(case, contract.repair)
+
+
+def case_of(
+    configuration: Configuration,
+    situation: Situation,
+    findings: Findings,
+    answer: TierAnswer,
+    switches: Switches = NO_SWITCHES,
+) -> Case | None:
+    """What the checks would look at, or None where the tier's answer commits to no action."""
+    contract = _contract(configuration, situation, answer)
+    return _case(configuration, situation, findings, contract, switches)
+
+
+def _contract(
+    configuration: Configuration, situation: Situation, answer: TierAnswer
+) -> Accepted | Failed:
+    entries, own = closed_lists(configuration.registry.entries, situation.session)
+    return check(answer, configuration.catalog, entries, own)
+
+
+def _case(
+    configuration: Configuration,
+    situation: Situation,
+    findings: Findings,
+    contract: Accepted | Failed,
+    switches: Switches,
+) -> Case | None:
+    if isinstance(contract, Failed) or not isinstance(contract.result, Proposal):
+        return None
     action = configuration.catalog.actions[contract.result.action_id]
     resolution = _object(configuration, situation, findings, contract.result, action, switches)
-    case = Case(configuration, situation, findings, contract.result, action, resolution, switches)
-    verdict = _committed(case)
-    return replace(verdict, repair=contract.repair, inert=_inert(configuration))
+    return Case(configuration, situation, findings, contract.result, action, resolution, switches)
 
 
 def malformed(configuration: Configuration, reason: str) -> Verdict:
@@ -98,7 +127,7 @@ def _without_commitment(
     """No usable proposal: the rules still speak first, then the tier's own bounded terminal stands."""
     failed = contract if isinstance(contract, Failed) else None
     action = configuration.catalog.get(failed.action_id) if failed else None
-    rules = _rules(configuration, situation, _gate_values(findings, None), action, switches)
+    rules = _rules(configuration, situation, gate_values(findings, None), action, switches)
     if rules.boundary is not Boundary.ALLOW:
         verdict = _by_rule(rules)
     else:
@@ -121,31 +150,37 @@ def _own_terminal(contract: Accepted | Failed) -> tuple[Reserved, tuple[str, ...
     return Reserved.ABSTAIN, (contract.result.reason,)
 
 
-def _committed(case: Case) -> Verdict:
+def _committed(case: Case, repair: str | None) -> Verdict:
     """All rules of the committed action; after ALLOW, every check in order."""
-    values = _gate_values(case.findings, case.resolution)
+    values = gate_values(case.findings, case.resolution)
     rules = _rules(case.configuration, case.situation, values, case.action, case.switches)
-    verdict = _by_rule(rules)
-    if rules.boundary is Boundary.ALLOW:
-        verdict = _checked(case, rules)
-    options = _options(case) if verdict.terminal is Terminal.CLARIFY else ()
-    return replace(
-        verdict,
-        action_id=case.action.action_id,
-        object_id=case.resolution.object_id,
-        options=options,
+    boundary, decider, reasons = rules.boundary, str(rules.rule_id), rules.reason_codes
+    terminal = Terminal.DISPATCH if boundary is Boundary.ALLOW else Terminal(boundary.value)
+    if terminal is Terminal.DISPATCH:
+        closing = _first_closing(case)
+        if closing is not None:
+            decider, reasons = closing[0].value, closing[1]
+            terminal = case.configuration.terminals[closing[0]]
+    return Verdict(
+        terminal,
+        boundary,
+        decider,
+        reasons,
+        case.action.action_id,
+        case.resolution.object_id,
+        repair=repair,
+        options=_options(case) if terminal is Terminal.CLARIFY else (),
+        inert=_inert(case.configuration),
     )
 
 
-def _checked(case: Case, rules: RulesVerdict) -> Verdict:
+def _first_closing(case: Case) -> tuple[Reserved, tuple[str, ...]] | None:
+    """The first check that has something against the dispatch, and its reasons."""
     for reserved, closes in CHECKS:
         reasons = closes(case)
         if reasons:
-            verdict = _bounded(case.configuration, reserved, reasons)
-            return replace(verdict, boundary=Boundary.ALLOW)
-    return Verdict(
-        Terminal.DISPATCH, Boundary.ALLOW, rules.rule_id, rules.reason_codes, None, UNRESOLVED
-    )
+            return reserved, reasons
+    return None
 
 
 def _rules(
@@ -177,7 +212,7 @@ def _by_rule(rules: RulesVerdict) -> Verdict:
     )
 
 
-def _gate_values(findings: Findings, resolution: Resolution | None) -> dict[str, object]:
+def gate_values(findings: Findings, resolution: Resolution | None) -> dict[str, object]:
     """The predicates of `source: gate`; without a committed action there is no object to speak of."""
     values: dict[str, object] = {
         "direction": findings.direction.value,

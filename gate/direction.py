@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gate.clauses import Clause, governed
 from gate.lexicon import CONJUNCTION, QUESTION, READ, WRITE, Hit, Lexicon
 from gate.records import Direction
 
 
-@dataclass(frozen=True, slots=True)
-class Cue:
+class Cue(NamedTuple):
     """A verb or phrase at folded [start, end) that points one way."""
 
     start: int
@@ -19,8 +18,7 @@ class Cue:
     direction: Direction
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """A declared verb inside a request clause: the write actions that declare it.
 
     `actions` are those for which it is evidence: the only one that declares the verb, or those

@@ -7,9 +7,8 @@ packs. Rules and checks read findings; none of them reads text (P-07).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from gate import clauses as clause_reading
 from gate import direction as direction_reading
@@ -25,8 +24,7 @@ from gate.registry import NameIndex, index_names
 Span = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierTurn:
+class EarlierTurn(NamedTuple):
     """What an earlier turn names; `user` tells whether it can be evidence at all."""
 
     user: bool
@@ -34,8 +32,7 @@ class EarlierTurn:
     unmatched: tuple[Span, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(NamedTuple):
     """What the current turn and the bounded history hold; spans are [start, end) in the original text.
 
     `language` is a configured tag, or None for a text that no configured language reads.
@@ -58,8 +55,7 @@ class Findings:
     history: tuple[EarlierTurn, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(NamedTuple):
     """One text with everything that was looked up in it; spans are folded offsets."""
 
     text: Text
@@ -70,6 +66,8 @@ class _Read:
 
     def named(self) -> tuple[Mention, ...]:
         """The mentions with spans in the original text."""
+        if self.text.plain:
+            return self.mentions
         return tuple(
             Mention(*self.text.span(m.start, m.end), m.owners, m.status) for m in self.mentions
         )
@@ -97,7 +95,7 @@ def find(configuration: Configuration, request: Request) -> Findings:
     return Findings(
         language=_language(configuration, request, folded),
         direction=direction_reading.direction(cues),
-        cues=tuple(Cue(*original(c.start, c.end), c.direction) for c in cues),
+        cues=cues if read.text.plain else tuple(_placed(read.text, c) for c in cues),
         asked=tuple(Asked(*original(a.start, a.end), a.actions) for a in asked),
         request_clauses=sum(c.request for c in read.clauses),
         several_requests=direction_reading.several_requests(read.clauses),
@@ -108,6 +106,10 @@ def find(configuration: Configuration, request: Request) -> Findings:
         third_person=_third_person(read),
         history=_history(configuration, request, indexes) if anaphors else (),
     )
+
+
+def _placed(text: Text, cue: Cue) -> Cue:
+    return Cue(*text.span(cue.start, cue.end), cue.direction)
 
 
 @lru_cache(maxsize=1024)

@@ -73,6 +73,8 @@ class LanguagePack:
     """Han only: measure words that follow a numeral."""
     numerals: Words = ()
     """Numerals written as words or characters."""
+    calendar: Words = ()
+    """Names of months and days; an answer may not change them."""
     amount_units: Words = ()
     """Units after a number that make it an amount or a quantity, never an identifier."""
     amount_prefixes: Words = ()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import add
 from typing import Final, NamedTuple
 
 from gate.catalog import Action, Catalog
@@ -85,6 +86,7 @@ class Lexicon:
     signs: WordSet
     prefixes: WordSet
     suffixes: WordSet
+    exact: frozenset[str]
 
 
 @lru_cache(maxsize=65536)
@@ -103,9 +105,9 @@ def scan(lexicon: Lexicon, text: str) -> list[Hit]:
     """Every phrase in the folded `text`, by start and then longest first."""
     hits: list[Hit] = []
     lengths, tags, end = lexicon.lengths, lexicon.tags, len(text)
-    for start, char in enumerate(text):
-        sizes = lengths.get(text[start : start + 2]) or lengths.get(char)
-        if not sizes or (start and is_word(char) and is_word(text[start - 1])):
+    for start, key in enumerate(map(add, text, text[1:] + " ")):
+        sizes = lengths.get(key) or lengths.get(key[0])
+        if not sizes or (start and is_word(key[0]) and is_word(text[start - 1])):
             continue
         for size in sizes:
             stop = start + size
@@ -147,6 +149,7 @@ def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
         signs=word_set(w for pack in packs for w in pack.amount_prefixes),
         prefixes=word_set(w for pack in packs for w in pack.name_prefixes),
         suffixes=word_set(w for pack in packs for w in pack.name_suffixes),
+        exact=frozenset(w for pack in packs for w in (*pack.numerals, *pack.calendar)),
     )
 
 

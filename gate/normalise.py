@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 _FOLDS = {
-    **dict.fromkeys("‘’‚‛ʼʹ′`´＇ꞌ", "'"),
-    **dict.fromkeys("“”„‟«»″＂〝〞", '"'),
-    **dict.fromkeys("‐‑‒–—―−﹘﹣－⁃", "-"),
+    **dict.fromkeys("‘’‚‛ʼʹ′`´＇ꞌ", "'"),  # noqa: RUF001
+    **dict.fromkeys("“”„‟«»″＂〝〞", '"'),  # noqa: RUF001
+    **dict.fromkeys("‐‑‒–—―−﹘﹣－⁃", "-"),  # noqa: RUF001
 }
 
 _IGNORABLE_RANGES = (
@@ -26,14 +26,18 @@ _IGNORABLE_RANGES = (
 """Default_Ignorable_Code_Point of the Unicode Character Database (DerivedCoreProperties.txt)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """Folded text; `starts[i]`/`ends[i]` are the original offsets that folded character i came from."""
 
     original: str
     folded: str
     starts: Sequence[int]
     ends: Sequence[int]
+
+    @property
+    def plain(self) -> bool:
+        """True if every folded character stands where its original does."""
+        return isinstance(self.starts, range)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The original [start, end) behind the folded [start, end); code points, end exclusive."""

@@ -9,15 +9,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 from gate.clauses import Clause
 from gate.lexicon import CONTRAST, Lexicon, is_word, touches
 from gate.normalise import Text
 from gate.registry import NameIndex, Occurrence, find, unit_after, unit_before
-
 
 Span = tuple[int, int]
 
@@ -36,8 +35,7 @@ class Status(StrEnum):
     AMOUNT = "AMOUNT_DATE_OR_PHONE"
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A name at folded [start, end) and the ids that own it."""
 
     start: int
@@ -53,6 +51,8 @@ _CLAIMS = re.compile(
     r"|\+?\(?\d{2,4}\)?[ -]\d{3,4}[ -]\d{3,4}(?:[ -]\d{2,4})?"  # telephone numbers
     r"|(?<!\d)1[3-9]\d{9}(?!\d)|\+\d{8,15}"
 )
+_LEAD = 8
+"""Characters that a claim may hold before its first digit."""
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -60,10 +60,12 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 def claims(lexicon: Lexicon, text: str) -> tuple[Span, ...]:
     """Stretches claimed as amounts, quantities, dates or telephone numbers; never object evidence."""
-    if not _DIGIT.search(text):
+    digit = _DIGIT.search(text)
+    if digit is None:
         return ()
-    spans = [m.span() for m in _CLAIMS.finditer(text)]
-    for number in _NUMBER.finditer(text):
+    first = max(0, digit.start() - _LEAD)
+    spans = [m.span() for m in _CLAIMS.finditer(text, first)]
+    for number in _NUMBER.finditer(text, first):
         start, end = number.span()
         unit = lexicon.units.starting_at(text, end + (text[end : end + 1] == " "))
         sign = lexicon.signs.ending_at(text, start - (text[max(0, start - 1) : start] == " "))
@@ -87,13 +89,12 @@ def mentions(
     found = [o for i in indexes for o in find(i, folded) if not touches(folded, o.start, o.end)]
     if not found:
         return ()
-    kept, overlapped = _longest(_merge(found))
+    kept, overlapped = _longest(_merge(found)) if len(found) > 1 else (found, frozenset())
     reading = _Reading(lexicon, indexes, text, clauses, claimed, kept, overlapped)
     return tuple(Mention(n.start, n.end, n.owners, _status(reading, n)) for n in kept)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
+class _Reading(NamedTuple):
     """One text being read for names."""
 
     lexicon: Lexicon
@@ -212,12 +213,12 @@ def _free(
 def _affixed(reading: _Reading, name: Occurrence) -> bool:
     """A declared name prefix or suffix beside the name, or a capitalised neighbour."""
     folded, lexicon = reading.text.folded, reading.lexicon
-    after = name.end + (folded[name.end : name.end + 1] in (" ", "-"))
-    before = name.start - (folded[max(0, name.start - 1) : name.start] in (" ", "-"))
     if lexicon.suffixes.starting_at(folded, name.end) > 0:
         return True
-    if lexicon.suffixes.starting_at(folded, after) > 0:
+    gap_after = folded[name.end : name.end + 1] in (" ", "-")
+    if gap_after and lexicon.suffixes.starting_at(folded, name.end + 1) > 0:
         return True
+    before = name.start - (folded[max(0, name.start - 1) : name.start] in (" ", "-"))
     prefixes = lexicon.prefixes.ending_at(folded, before)
     return any(not touches(folded, p, before) for p in prefixes) or _capital_beside(reading, name)
 
@@ -229,8 +230,6 @@ _AFTER = re.compile(r"[ -]([^\W_]+)")
 def _capital_beside(reading: _Reading, name: Occurrence) -> bool:
     """True if a neighbouring word is capitalised in the original, not at a sentence's start."""
     text, folded = reading.text, reading.text.folded
-    if not any(map(str.islower, text.original)):
-        return False
     before = _BEFORE.search(folded, max(0, name.start - 40), name.start)
     for word in (before, _AFTER.match(folded, name.end)):
         if word is None or _in_another(reading, name, word.start(1)):
@@ -241,7 +240,7 @@ def _capital_beside(reading: _Reading, name: Occurrence) -> bool:
             and original != "I"
             and not _starts_sentence(folded, word.start(1))
         ):
-            return True
+            return any(map(str.islower, text.original))
     return False
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import add
 from types import MappingProxyType
+from typing import NamedTuple
 
 from gate.errors import ConfigError
 from gate.normalise import fold
@@ -22,8 +24,7 @@ _WORD = re.compile(r"[ -]?[a-z0-9]+")
 _WORD_BEFORE = re.compile(r"[a-z0-9]+[ -]?$")
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(NamedTuple):
     """A name found in a folded text: [start, end) and the ids that own it (one, or several own objects)."""
 
     start: int
@@ -107,8 +108,8 @@ def occurrences(
 ) -> list[Occurrence]:
     """Every name in the folded `text`, wherever it starts, longest first at each start."""
     found: list[Occurrence] = []
-    for start in range(len(text) - KEY + 1):
-        for size in lengths.get(text[start : start + KEY], ()):
+    for start, key in enumerate(map(add, text, text[1:])):
+        for size in lengths.get(key, ()):
             name = text[start : start + size]
             if len(name) == size and name in owners:
                 found.append(Occurrence(start, start + size, name, owners[name]))

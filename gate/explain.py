@@ -1,0 +1,75 @@
+"""Explain: the rules that were read, their values, the findings and the checks, in order, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gate.configuration import Configuration
+from gate.controller import CHECKS, NO_SWITCHES, case_of, decide, gate_values
+from gate.findings import Findings, to_core
+from gate.records import Proposal, Reserved, Situation, Switches, TierAnswer
+from gate.rules import RuleReading, evaluate
+
+
+def explain(
+    configuration: Configuration,
+    situation: Situation,
+    findings: Findings,
+    answer: TierAnswer,
+    switches: Switches = NO_SWITCHES,
+) -> Mapping[str, Any]:
+    """The whole way to a verdict: `verdict`, `rules`, `object`, `checks`, `findings`; JSON-able."""
+    verdict = decide(configuration, situation, findings, answer, switches)
+    case = case_of(configuration, situation, findings, answer, switches)
+    action_id = case.action.action_id if case else None
+    values = gate_values(findings, case.resolution if case else None)
+    rules = evaluate(
+        configuration.rules,
+        action_id,
+        configuration.predicates,
+        situation.state,
+        values,
+        {},
+        situation.now,
+        trace=True,
+    )
+    return {
+        "verdict": {
+            "terminal": verdict.terminal.value,
+            "boundary": verdict.boundary.value,
+            "decided_by": verdict.rule_id,
+            "reasons": list(verdict.reason_codes),
+            "action": verdict.action_id,
+            "object": verdict.object_id,
+            "options": [[o.action_id, o.object_id] for o in verdict.options],
+            "inert": list(verdict.inert),
+            "first_failed_contract": verdict.first_failed_contract,
+        },
+        "proposed": answer.action_id if isinstance(answer, Proposal) else None,
+        "rules": [_rule(r) for r in rules.trace],
+        "object": None
+        if case is None
+        else {"id": case.resolution.object_id, "reason": case.resolution.reason},
+        "checks": [] if case is None else [_closing(r, closes(case)) for r, closes in CHECKS],
+        "findings": to_core(findings),
+    }
+
+
+def _rule(reading: RuleReading) -> Mapping[str, Any]:
+    return {
+        "rule": reading.rule_id,
+        "outcome": reading.outcome.value,
+        "read": {
+            r.name: f"broken: {r.broken.value}" if r.broken else _shown(r.value)
+            for r in reading.readings
+        },
+    }
+
+
+def _shown(value: object) -> Any:
+    return value if isinstance(value, bool) else str(value)
+
+
+def _closing(reserved: Reserved, reasons: tuple[str, ...]) -> Mapping[str, Any]:
+    return {"check": reserved.value, "open": not reasons, "reasons": list(reasons)}
