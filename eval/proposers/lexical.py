@@ -1,6 +1,7 @@
 """The lexical proposer: character n-grams and a linear classifier, learnt from a DEV file.
 
-It proposes an action and no object; the object is the gate's own finding.
+It proposes an action and no object; the object is the gate's own finding. Where no action has more
+than even odds it abstains: it has learnt from a few sentence patterns and must not guess.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from eval import table
 from eval.case import Ask
 from eval.errors import SuiteError
 from eval.proposers.answer import Answer, Backing
-from gate.records import Proposal, Switches
+from gate.records import Abstain, Proposal, Switches
 
 TIER = "lexical"
 SEED = 0
+THRESHOLD = Decimal("0.5")
+"""Below it another action may be as likely; fixed and uncalibrated."""
 PLACES = Decimal("0.000001")
 NO_SWITCHES = Switches()
 
@@ -37,11 +40,13 @@ class Lexical:
     switches: Switches = NO_SWITCHES
 
     def propose(self, ask: Ask) -> Answer:
-        """The likeliest action of the utterance, with its probability as confidence."""
+        """The likeliest action with its probability, or Abstain below even odds."""
         chances = self.model.predict_proba([ask.utterance])[0]
         ranked = sorted(zip(self.actions, map(float, chances), strict=True), key=lambda p: -p[1])
         topk = tuple(action for action, _ in ranked[:3])
         confidence = Decimal(repr(ranked[0][1])).quantize(PLACES)
+        if confidence < THRESHOLD:
+            return Answer(Abstain("low_confidence", TIER, topk[:2], TIER))
         return Answer(Proposal(topk[0], None, topk, confidence, TIER, TIER))
 
 
