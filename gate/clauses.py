@@ -68,6 +68,11 @@ class Clause(NamedTuple):
         return bool(self.tags & NEGATION)
 
     @property
+    def carries(self) -> bool:
+        """True if what goes on from here is set aside too: a question, a report, a negated verb."""
+        return self.aside and (self.question or not self.negated or bool(self.tags & CUES))
+
+    @property
     def request(self) -> bool:
         """True if the clause asks for something to be done now."""
         return self.asks_from is not None and not self.talk
@@ -186,9 +191,13 @@ def skip(text: str, position: int, hits: Sequence[Hit]) -> int:
     for hit in hits:
         if hit.start > position:
             break
-        if hit.start == position and hit.tags & SKIPPED and not hit.tags & (CUES | OPENERS):
+        if hit.start == position and hit.tags & SKIPPED and _passable(hit.tags):
             return skip(text, hit.end, hits)
     return position
+
+
+def _passable(tags: int) -> bool:
+    return not tags & CUES and bool(tags & FILLER or not tags & OPENERS)
 
 
 def _clause(
@@ -206,7 +215,7 @@ def _clause(
     question = bool(tags & QUESTION) or (bare and text[end - 1] == "?")
     quoted = any(a < start <= b for a, b in quotes) if quotes else False
     aside = question or bool(tags & (NEGATION | REPORTED))
-    if previous is not None and previous.aside and previous.sentence == sentence:
+    if previous is not None and previous.carries and previous.sentence == sentence:
         aside = aside or bare or (joined and asks_from is None)
     talk = aside or quoted or bool(tags & PAST)
     return Clause(
@@ -216,13 +225,13 @@ def _clause(
 
 def _asks(text: str, start: int, inside: Sequence[Hit], tags: int) -> tuple[int | None, bool]:
     """Where the clause's request begins to govern verbs, and whether it is a bare imperative."""
-    if tags & OPENERS:
-        form = next(h for h in inside if h.tags & OPENERS)
-        return form.end, False
     if tags & CUES:
         first = skip(text, start, inside)
         if any(h.start == first and h.tags & CUES for h in inside):
             return first, True
+    if tags & OPENERS:
+        form = next(h for h in inside if h.tags & OPENERS)
+        return form.end, False
     return None, False
 
 

@@ -203,7 +203,7 @@ Compiled = Callable[[Values, datetime], bool]
 
 
 def holds(condition: Condition, values: Values, now: datetime) -> bool:
-    """Whether the condition is true, once; `compile_condition` says what is expected of `values`."""
+    """Whether the condition is true, once; `compile_condition` says what `values` must hold."""
     return compile_condition(condition)(values, now)
 
 

@@ -84,8 +84,13 @@ def several_requests(clauses: Sequence[Clause]) -> bool:
 
 
 def _asks_any(clauses: Sequence[Clause]) -> bool:
-    return any(c.request or (c.question and not c.quoted) or _read_cue(c) for c in clauses)
+    return any(_asks(c) or _read_cue(c) for c in clauses if not c.quoted)
+
+
+def _asks(clause: Clause) -> bool:
+    """True for a request or a question, also where it goes on with an earlier question."""
+    return clause.question or (clause.asks_from is not None and not clause.negated)
 
 
 def _read_cue(clause: Clause) -> bool:
-    return not (clause.negated or clause.quoted) and bool(clause.tags & READ)
+    return not clause.negated and bool(clause.tags & READ)

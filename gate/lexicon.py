@@ -44,7 +44,7 @@ class WordSet:
         """Where the longest word that starts at `start` and touches no letter after it ends, or -1."""
         for size in self.sizes:
             stop = start + size
-            if text[start:stop] in self.words and not touches(text, stop - 1, stop):
+            if stop <= len(text) and text[start:stop] in self.words and ends_word(text, stop):
                 return stop
         return -1
 
@@ -95,10 +95,15 @@ def is_word(char: str) -> bool:
     return char.isalnum() and (char < "\u2e80" or char > "\uffdc")
 
 
+def ends_word(text: str, stop: int) -> bool:
+    """False if letters or digits stand on both sides of `stop`."""
+    return stop == len(text) or not (is_word(text[stop - 1]) and is_word(text[stop]))
+
+
 def touches(text: str, start: int, end: int) -> bool:
     """True if a letter or digit at an edge of [start, end) stands against another one outside it."""
     left = start > 0 and is_word(text[start]) and is_word(text[start - 1])
-    return left or (end < len(text) and is_word(text[end - 1]) and is_word(text[end]))
+    return left or not ends_word(text, end)
 
 
 def scan(lexicon: Lexicon, text: str) -> list[Hit]:
@@ -114,7 +119,7 @@ def scan(lexicon: Lexicon, text: str) -> list[Hit]:
             found = tags.get(text[start:stop])
             if found is None or stop > end:
                 continue
-            if stop == end or not (is_word(text[stop - 1]) and is_word(text[stop])):
+            if ends_word(text, stop):
                 hits.append(Hit(start, stop, text[start:stop], found))
     return hits
 

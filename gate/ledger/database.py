@@ -97,13 +97,15 @@ def open_file(
 ) -> File:
     """Open a file of ours; `rw` makes it on first use. LedgerError if it is missing or unsound.
 
-    `busy_seconds` bounds the wait for another thread, and again the wait for another process.
+    A file whose locks were taken off can be read but not written. `busy_seconds` bounds the wait for another thread, and again the wait for another process.
     """
     if mode == "rw":
         _create(path, schema, application_id)
     file = File(path, _connect(path, mode, busy_seconds), busy_seconds)
     try:
-        _check(file, schema, application_id)
+        _check_name(file, application_id)
+        if mode == "rw" and (found := faults(file, schema)):
+            raise LedgerError(f"`{path}` was changed: {found[0]}; restore a copy")
     except LedgerError:
         file.close()
         raise
@@ -159,31 +161,31 @@ def _connect(path: Path, mode: Literal["rw", "ro"], busy_seconds: float) -> Engi
     )
 
 
-def _check(file: File, schema: Sequence[str], application_id: int) -> None:
-    """LedgerError unless the file is ours, of this version, in WAL mode, with our exact schema."""
-    path = file.path
+def _check_name(file: File, application_id: int) -> None:
+    """LedgerError unless the file is ours and of a version that we read."""
     with file.reading() as connection:
         if pragma(connection, "application_id") != application_id:
-            raise LedgerError(f"`{path}` is another program's file; check the path")
+            raise LedgerError(f"`{file.path}` is another program's file; check the path")
         if (found := pragma(connection, "user_version")) != VERSION:
-            raise LedgerError(f"`{path}` has file version `{found}`, not {VERSION}; upgrade first")
-        if (journal := pragma(connection, "journal_mode")) != "wal":
-            raise LedgerError(f"`{path}` has journal mode `{journal}`, not `wal`; restore a copy")
-        if odd := schema_differences(connection, schema):
-            raise LedgerError(f"`{path}` has a changed schema: {odd[0]}; restore a copy")
+            raise LedgerError(f"`{file.path}` has file version `{found}`, not {VERSION}; upgrade")
+
+
+def faults(file: File, schema: Sequence[str]) -> list[str]:
+    """What the file's journal mode, tables, indexes and triggers lack or have too much, in words."""
+    with file.reading() as connection:
+        journal = pragma(connection, "journal_mode")
+        rows = connection.exec_driver_sql("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+        found = {row[0] for row in rows}
+    return [
+        *([] if journal == "wal" else [f"journal mode is `{journal}`, not `wal`"]),
+        *(f"`{_title(sql)}` is missing or altered" for sql in schema if sql not in found),
+        *(f"`{_title(sql)}` is not ours" for sql in sorted(found - set(schema))),
+    ]
 
 
 def pragma(connection: Connection, name: str) -> object:
     """The value of a pragma."""
     return connection.exec_driver_sql(f"PRAGMA {name}").scalar()
-
-
-def schema_differences(connection: Connection, schema: Sequence[str]) -> list[str]:
-    """What the file's tables, indexes and triggers lack or have beyond `schema`, in words."""
-    rows = connection.exec_driver_sql("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
-    found, wanted = {row[0] for row in rows}, set(schema)
-    lacking = [f"`{_title(sql)}` is missing or altered" for sql in schema if sql not in found]
-    return lacking + [f"`{_title(sql)}` is not ours" for sql in sorted(found - wanted)]
 
 
 def _title(statement: str) -> str:
@@ -195,11 +197,13 @@ def named_errors(path: Path) -> Iterator[None]:
     """Turn every database and file error inside into one LedgerError that names the file."""
     try:
         yield
-    except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+    except (SQLAlchemyError, sqlite3.Error, OSError, UnicodeDecodeError) as error:
         raise LedgerError(f"`{path}` {_reason(error)}") from error
 
 
 def _reason(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):  # SQLite's own message quotes the damaged bytes
+        return REASONS["CORRUPT"]
     original = getattr(error, "orig", None) or error
     code = str(getattr(original, "sqlite_errorname", ""))
     for name, reason in REASONS.items():

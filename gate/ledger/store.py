@@ -180,10 +180,10 @@ class Ledger:
                 yield _stored(row)
 
     def faults(self) -> list[str]:
-        """What SQLite finds wrong with the file's pages and indexes, in words; empty if nothing."""
+        """What is wrong with the file's locks, pages and indexes, in words; empty if nothing is."""
         with self._file.reading() as connection:
-            rows = connection.exec_driver_sql("PRAGMA integrity_check").scalars()
-            return [row for row in rows if row != "ok"]
+            rows = [*connection.exec_driver_sql("PRAGMA integrity_check").scalars()]
+        return database.faults(self._file, SCHEMA) + [row for row in rows if row != "ok"]
 
     def close(self) -> None:
         """Close every connection."""

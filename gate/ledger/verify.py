@@ -46,7 +46,7 @@ def verify(path: Path, checkpoint: Head | None = None) -> VerifyReport:
     """
     with Ledger.read(path) as ledger:
         for fault in ledger.faults():
-            return VerifyReport(0, Problem(0, f"the file is inconsistent: {fault}"), Head())
+            return VerifyReport(0, Problem(0, f"the file was changed: {fault}"), Head())
         return check_chain(ledger.iterate(), checkpoint)
 
 

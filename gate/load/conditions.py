@@ -64,11 +64,11 @@ class FieldModel(Model):
 
 
 def _operand(value: Any) -> str:
-    return "field" if isinstance(value, dict) else "number"
+    return "<field>" if isinstance(value, dict) else "<number>"
 
 
 Operand = Annotated[
-    Annotated[Number, pydantic.Tag("number")] | Annotated[FieldModel, pydantic.Tag("field")],
+    Annotated[Number, pydantic.Tag("<number>")] | Annotated[FieldModel, pydantic.Tag("<field>")],
     Discriminator(_operand),
 ]
 
@@ -161,42 +161,42 @@ class IfPresentModel(Model):
 
 
 _SHAPES: Final = {
-    "is": "is",
-    "in": "in",
-    "equals": "equals",
-    **dict.fromkeys(("gt", "ge", "lt", "le"), "bounds"),
-    **dict.fromkeys(("older_than", "younger_than"), "age"),
-    "all": "all",
-    "any": "any",
-    "not": "not",
-    "if_present": "if_present",
+    "is": "<is>",
+    "in": "<in>",
+    "equals": "<equals>",
+    **dict.fromkeys(("gt", "ge", "lt", "le"), "<bounds>"),
+    **dict.fromkeys(("older_than", "younger_than"), "<age>"),
+    "all": "<all>",
+    "any": "<any>",
+    "not": "<not>",
+    "if_present": "<if_present>",
 }
-"""The form of a condition by the key that tells it."""
+"""The form of a condition by the key that tells it; the brackets mark it as no key of a file."""
 
 
 def _shape(value: Any) -> str:
     """The form that a condition has, or the nearest one, whose model then names what is wrong."""
     if not isinstance(value, dict) or not value:
-        return "always"
+        return "<always>"
     for key in _SHAPES:
         if key in value:
             return _SHAPES[key]
     others = [k for k in value if k != "predicate"]
     near = [n for k in others for n in difflib.get_close_matches(str(k), list(_SHAPES), 1, 0.5)]
-    return _SHAPES[near[0]] if near else "is"
+    return _SHAPES[near[0]] if near else "<is>"
 
 
 ConditionField = Annotated[
-    Annotated[AlwaysModel, pydantic.Tag("always")]
-    | Annotated[IsModel, pydantic.Tag("is")]
-    | Annotated[InModel, pydantic.Tag("in")]
-    | Annotated[BoundsModel, pydantic.Tag("bounds")]
-    | Annotated[EqualsModel, pydantic.Tag("equals")]
-    | Annotated[AgeModel, pydantic.Tag("age")]
-    | Annotated[AllModel, pydantic.Tag("all")]
-    | Annotated[AnyModel, pydantic.Tag("any")]
-    | Annotated[NotModel, pydantic.Tag("not")]
-    | Annotated[IfPresentModel, pydantic.Tag("if_present")],
+    Annotated[AlwaysModel, pydantic.Tag("<always>")]
+    | Annotated[IsModel, pydantic.Tag("<is>")]
+    | Annotated[InModel, pydantic.Tag("<in>")]
+    | Annotated[BoundsModel, pydantic.Tag("<bounds>")]
+    | Annotated[EqualsModel, pydantic.Tag("<equals>")]
+    | Annotated[AgeModel, pydantic.Tag("<age>")]
+    | Annotated[AllModel, pydantic.Tag("<all>")]
+    | Annotated[AnyModel, pydantic.Tag("<any>")]
+    | Annotated[NotModel, pydantic.Tag("<not>")]
+    | Annotated[IfPresentModel, pydantic.Tag("<if_present>")],
     Discriminator(_shape),
 ]
 

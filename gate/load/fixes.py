@@ -46,11 +46,16 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return "use one of " + ", ".join(f"`{w}`" for w in words[:LISTED]) + more
 
 
+def quoted(problem: str) -> list[str]:
+    """The words that a message quotes, in order."""
+    return _QUOTED.findall(problem)
+
+
 def placed(error: ConfigError, file: str, lines: Mapping[str, Sequence[int]]) -> ConfigError:
     """`error` with the file and, if its message quotes an id of `lines`, the line of that id.
 
     An id with several lines (a duplicate) is placed at the last one, and of several quoted ids the
     one further down the file counts: that is the one that clashed with what stood above.
     """
-    quoted = [lines[w][-1] for w in _QUOTED.findall(error.problem) if lines.get(w)]
-    return ConfigError(error.problem, file=file, line=max(quoted, default=None), fix=error.fix)
+    found = [lines[w][-1] for w in quoted(error.problem) if lines.get(w)]
+    return ConfigError(error.problem, file=file, line=max(found, default=None), fix=error.fix)

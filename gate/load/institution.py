@@ -116,6 +116,7 @@ def load(folder: Path, *, bench: bool) -> Institution:
     _refuse_strangers(folder)
     reader = _Reader(folder, [])
     settings = appliance.read(reader.required("appliance.yaml"))
+    packs = reader.packs(settings.languages)
     services_file = reader.required("catalog.yaml")
     services = catalog.read(services_file, settings.languages)
     if not bench:
@@ -131,7 +132,6 @@ def load(folder: Path, *, bench: bool) -> Institution:
     objects = reader.registry(services)
     predicates = reader.optional("state.yaml", state.read, state.EMPTY)
     ruleset = _rules(reader, services, listed, predicates)
-    packs = reader.packs(settings.languages)
     configuration = Configuration(
         name=settings.name,
         catalog=services,

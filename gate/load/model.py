@@ -57,10 +57,17 @@ class Model(BaseModel):
         return value
 
 
+def _version(value: Any) -> Any:
+    """The one version that is read; pydantic alone would take `true` for 1."""
+    if type(value) is not int or value != 1:
+        raise failure(f"`schema_version` is `{shown(value)}`", "write `1`")
+    return value
+
+
 class FileModel(Model):
     """A whole file."""
 
-    schema_version: Literal[1]
+    schema_version: Annotated[Literal[1], BeforeValidator(_version)]
     """Version of the file format; 1."""
 
 
@@ -188,8 +195,9 @@ def explain(details: ErrorDetails) -> tuple[str, str]:
 
 
 def _name(loc: Sequence[str | int]) -> str:
-    """The last key of a location; list positions are left out, the line tells them."""
-    return next((step for step in reversed(loc) if isinstance(step, str)), "the value")
+    """The last key of a location, without list positions and names of union members."""
+    keys = [step for step in loc if isinstance(step, str) and not step.startswith("<")]
+    return keys[-1] if keys else "the value"
 
 
 def _choices(value: str, expected: str) -> str:

@@ -12,7 +12,7 @@ from gate.catalog import Action, Catalog
 from gate.conditions import Always, misfits, needs
 from gate.errors import ConfigError
 from gate.load.conditions import ConditionField, condition
-from gate.load.fixes import did_you_mean, placed, shown
+from gate.load.fixes import did_you_mean, placed, quoted, shown
 from gate.load.model import FileModel, Identifier, Model, Text, validate
 from gate.load.queries import SUBJECT, Query
 from gate.load.yamlfile import Document, Loc
@@ -85,10 +85,12 @@ def _rule(
             problem = f"rule `{model.id}` names the action `{shown(name)}`, which the catalog lacks"
             fix = did_you_mean(name, (*catalog.actions, EVERY_ACTION))
             raise document.error(problem, (*loc, "applies_to", index), fix)
+    when_at = (*loc, "when")
     try:
         when = condition(model.when)
     except ConfigError as error:
-        raise document.error(error.problem, (*loc, "when"), error.fix) from error
+        place = document.find(when_at, quoted(error.problem))
+        raise document.error(error.problem, place, error.fix) from error
     rule = Rule(
         rule_id=model.id,
         priority=model.priority,
@@ -98,7 +100,7 @@ def _rule(
         on_error=Boundary(model.on_error) if model.on_error else None,
         explain=model.explain or "",
     )
-    _check_reads(document, loc, rule, catalog, predicates)
+    _check_reads(document, when_at, rule, catalog, predicates)
     return rule
 
 
@@ -114,19 +116,19 @@ def _check_reads(
         if name not in predicates:
             raise document.error(
                 f"rule `{rule.rule_id}` reads `{shown(name)}`, which state.yaml does not declare",
-                (*loc, "when"),
+                document.find(loc, [name]),
                 did_you_mean(name, predicates) if predicates else f"declare `{name}` in state.yaml",
             )
         if name.startswith(SLOT_PREFIX) and not _has_slot(rule, catalog, name):
             raise document.error(
                 f"rule `{rule.rule_id}` reads `{name}`, a slot that none of its actions has",
-                (*loc, "when"),
+                document.find(loc, [name]),
                 "add the slot to the action in catalog.yaml, or correct `applies_to`",
             )
     for problem in misfits(rule.when, predicates):
         raise document.error(
             f"rule `{rule.rule_id}`: {problem}",
-            (*loc, "when"),
+            document.find(loc, quoted(problem)[::-1]),
             "correct the rule, or the declaration in state.yaml",
         )
 

@@ -59,6 +59,22 @@ class Document:
             loc = loc[:-1]
         return self.lines[loc]
 
+    def find(self, loc: Loc, words: Sequence[str]) -> Loc:
+        """The path below `loc` of the first of `words` that stands there as a value, else `loc`."""
+        below = [path for path in self.lines if path[: len(loc)] == loc]
+        for word in words:
+            for path in below:
+                if self.value(path) == word:
+                    return path
+        return loc
+
+    def value(self, loc: Loc) -> Any:
+        """The value at a path that is in `lines`."""
+        value: Any = self.data
+        for step in loc:
+            value = value[step]
+        return value
+
     def error(self, problem: str, loc: Loc, fix: str) -> ConfigError:
         """A ConfigError about the value at `loc`."""
         return ConfigError(problem, file=self.path, line=self.line(loc), fix=fix)
