@@ -33,13 +33,19 @@ def _plain(value: object) -> str:
     return "[...]" if isinstance(value, list | tuple) else str(value)
 
 
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that `word` may have been meant for, whatever its case; None if none is near."""
+    lower = {w.lower(): w for w in sorted(set(known), reverse=True)}
+    near = difflib.get_close_matches(word.lower(), list(lower), n=1, cutoff=0.6)
+    return lower[near[0]] if near else None
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A fix for an unknown word: the nearest known one, else the known ones themselves."""
     words = sorted(set(known))
-    lower = {w.lower(): w for w in reversed(words)}
-    near = difflib.get_close_matches(word.lower(), list(lower), n=1, cutoff=0.6)
-    if near:
-        return f"did you mean `{lower[near[0]]}`?"
+    near = nearest(word, words)
+    if near is not None:
+        return f"did you mean `{near}`?"
     if not words:
         return "none is declared here; remove it"
     more = f" and {len(words) - LISTED} more" if len(words) > LISTED else ""

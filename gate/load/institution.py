@@ -26,7 +26,7 @@ from gate.load import (
 from gate.load.appliance import Appliance
 from gate.load.digests import CSV_BYTES, YAML_BYTES, Source, digests, read, read_if_present
 from gate.load.documents import Documents
-from gate.load.fixes import did_you_mean
+from gate.load.fixes import nearest
 from gate.load.phrases import Phrase
 from gate.load.queries import Query
 from gate.load.yamlfile import Document, parse
@@ -164,10 +164,9 @@ def _rules(
 
 def _refuse_strangers(folder: Path) -> None:
     """Refuse a file whose name looks like a configuration file but is none (`rule.yaml`)."""
+    stems = {Path(name).stem: name for name in FILES}
     for path in sorted(folder.iterdir()):
         if path.suffix in {".yaml", ".yml"} and path.name not in FILES:
-            raise ConfigError(
-                "file is no configuration file",
-                file=str(path),
-                fix=did_you_mean(path.name, FILES),
-            )
+            near = nearest(path.stem, stems)
+            fix = f"did you mean `{stems[near]}`?" if near else "move it to another folder"
+            raise ConfigError("file is no configuration file", file=str(path), fix=fix)
