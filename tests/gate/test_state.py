@@ -157,7 +157,8 @@ def test_a_boolean_is_never_a_number(raw: object) -> None:
 @pytest.mark.parametrize(
     "raw",
     [float("nan"), float("inf"), float("-inf"), Decimal("NaN"), Decimal("sNaN"),
-     Decimal("Infinity"), Decimal("-Infinity"), "NaN", "nan", "-nan", "sNaN", "inf", "Infinity", "+inf", "-INFINITY"],
+     Decimal("Infinity"), Decimal("-Infinity"), "NaN", "nan", "-nan", "sNaN", "inf", "Infinity",
+     "+inf", "-INFINITY"],
 )  # fmt: skip
 def test_nan_and_infinity_are_not_numbers(raw: object) -> None:
     assert got(NUMBER, raw) is Broken.NOT_A_NUMBER
