@@ -97,7 +97,8 @@ def open_file(
 ) -> File:
     """Open a file of ours; `rw` makes it on first use. LedgerError if it is missing or unsound.
 
-    A file whose locks were taken off can be read but not written. `busy_seconds` bounds the wait for another thread, and again the wait for another process.
+    A file whose locks were taken off can be read but not written. `busy_seconds` bounds the wait
+    for another thread, and again the wait for another process.
     """
     if mode == "rw":
         _create(path, schema, application_id)

@@ -1,4 +1,4 @@
-"""Requests, answers and decisions that the ledger tests share, and a stand-in for the controller."""
+"""Requests, answers and decisions that the ledger tests share, and a stand-in controller."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from gate.records import (
 NOW = datetime(2026, 12, 1, 9, 0, 0, 123456, tzinfo=UTC)
 VERSIONS = {"catalog.yaml": "a" * 64, "rules.yaml": "b" * 64, "code": "c" * 64}
 LISTED = frozenset({"FUND_PRICE", "CARD_STATUS", "CARD_HELP", "HLF-001", NONE, UNRESOLVED})
-SECRET = "my card 4411 was stolen in Zürich 在苏黎世"
+SPOKEN = "my card 4411 was stolen in Zürich 在苏黎世"
 
 OWN = Entry("CARD-1001-1", "CARD", "Debit card ending 4411", ("4411", "debit card"), own=True)
 SESSION = Session("C-1001", ("member", "premium"), (OWN,))
 REQUEST = Request(
     request_id="r-1",
     channel="web",
-    utterance=SECRET,
+    utterance=SPOKEN,
     history=(Turn("user", "hello"), Turn("assistant", "good morning")),
     state={
         "identity_verified": {"value": True, "as_of": "2026-12-01T08:59:00Z"},
@@ -84,7 +84,7 @@ def decided(
     versions: Mapping[str, str] = VERSIONS,
     **more: Any,
 ) -> dict[str, Any]:
-    """What a controller would make of a request: enough structure to see that replay compares it."""
+    """What a controller would make of a request: structure enough to see replay compare it."""
     allowed = request.state.get("identity_verified") == {
         "value": True,
         "as_of": "2026-12-01T08:59:00Z",
@@ -133,8 +133,8 @@ def record(
         tier_answer=answer,
         clear=clear,
         salt=salt or salt_of(request),
-        outputs=[{"tier": "fast", "text": SECRET}],
-        prompts=[{"tier": "fast", "text": f"classify: {SECRET}"}],
+        outputs=[{"tier": "fast", "text": SPOKEN}],
+        prompts=[{"tier": "fast", "text": f"classify: {SPOKEN}"}],
     )
 
 

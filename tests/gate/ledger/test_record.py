@@ -35,7 +35,7 @@ from tests.gate.ledger.samples import (
     OWN,
     PROPOSAL,
     REQUEST,
-    SECRET,
+    SPOKEN,
     VERSIONS,
     decided,
     public,
@@ -95,7 +95,7 @@ def test_no_text_no_subject_and_no_own_object_is_in_the_bytes() -> None:
         clear = decided(REQUEST, answer, NOW)
         record = seal(clear, request=REQUEST, identity=identify(KEY, REQUEST), salt=SALT)
         data = canonical(record).decode()
-        for personal in (SECRET, "Zürich", "4411", OWN.object_id, "C-1001", OWN.display_name, "卡"):
+        for personal in (SPOKEN, "Zürich", "4411", OWN.object_id, "C-1001", OWN.display_name, "卡"):
             assert personal not in data
 
 
@@ -146,7 +146,7 @@ def test_slots_dialogue_and_confirm_are_sealed_too() -> None:
 
 
 def test_what_a_dialogue_and_a_confirmation_brought_is_kept() -> None:
-    request = replace(REQUEST, dialogue_id="d-1", confirm_token="token-1")
+    request = replace(REQUEST, dialogue_id="d-1", confirm_token="token-1")  # noqa: S106
     clear = decided(request, PROPOSAL, NOW)
     assert clear["dialogue"] == {"given": "d-1", "options": []}
     record = seal(clear, request=request, identity=identify(KEY, request), salt=SALT)
@@ -256,7 +256,7 @@ def test_ids_with_shifted_borders_differ() -> None:
     [
         {"request_id": "x"},
         {"channel": "x"},
-        {"utterance": SECRET + " "},
+        {"utterance": SPOKEN + " "},
         {"history": ()},
         {"state": {**REQUEST.state, "visits": "3"}},
         {"session": None},
@@ -289,7 +289,7 @@ def test_public_ids_are_those_of_the_closed_lists() -> None:
 
 def test_a_naive_clock_is_refused() -> None:
     with pytest.raises(LedgerError, match="has no zone"):
-        decided(REQUEST, PROPOSAL, datetime(2026, 12, 1))  # noqa: DTZ001
+        decided(REQUEST, PROPOSAL, datetime(2026, 12, 1))
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_a_record_without_a_field_is_refused() -> None:
             kind_of(rest)
 
 
-EVENTS = {
+EVENTS: dict[Kind, dict[str, Any]] = {
     Kind.OUTCOME: {"decision_id": "d", "status": "completed", "detail": {"evidence": ["a#1"]}},
     Kind.ERASURE: {"decision_id": "d", "reason": "asked"},
     Kind.CHECKPOINT: {"sequence": 7, "digest": "a" * 64},

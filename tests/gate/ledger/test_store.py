@@ -332,14 +332,14 @@ def test_a_file_in_place_of_its_folder_is_named(path: Path) -> None:
 def test_a_later_file_version_is_refused(path: Path) -> None:
     Ledger.open(path).close()
     raw(path, "PRAGMA user_version = 2")
-    with pytest.raises(LedgerError, match="file version `2`, not 1"):
+    with pytest.raises(LedgerError, match="file version `2`, not 1; upgrade"):
         Ledger.open(path)
 
 
 def test_another_journal_mode_is_refused(path: Path) -> None:
     Ledger.open(path).close()
     raw(path, "PRAGMA journal_mode = DELETE")
-    with pytest.raises(LedgerError, match="journal mode `delete`, not `wal`"):
+    with pytest.raises(LedgerError, match="journal mode is `delete`, not `wal`"):
         Ledger.open(path)
 
 
@@ -360,7 +360,7 @@ def test_another_journal_mode_is_refused(path: Path) -> None:
 def test_a_ledger_without_its_locks_is_refused(path: Path, statement: str, problem: str) -> None:
     Ledger.open(path).close()
     raw(path, statement)
-    with pytest.raises(LedgerError, match=f"has a changed schema: {problem}; restore"):
+    with pytest.raises(LedgerError, match=f"was changed: {problem}; restore"):
         Ledger.open(path)
 
 
