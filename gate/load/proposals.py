@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 from pydantic import Field, StringConstraints
 
@@ -37,8 +37,8 @@ class ProposalModel(Model):
     """The proposed object, NONE, UNRESOLVED, or null where the tier proposes no objects."""
     topk: Any = None
     """One to three actions, the proposed one first."""
-    out_of_scope: Literal[True] | None = None
-    """No action fits."""
+    out_of_scope: bool = False
+    """True if no action fits."""
     abstain: AbstainModel | None = None
     """The tier does not know."""
     confidence: Annotated[Number, Field(ge=0, le=1)] | None = None
@@ -62,7 +62,7 @@ def parse_proposal(value: Any, where: str = "proposal") -> TierAnswer:
         return Unparsed(value, GIVEN)
     model = validate_value(ProposalModel, value, where)
     proposed = {name: value[name] for name in PROPOSED if name in value}
-    if bool(proposed) + (model.out_of_scope is not None) + (model.abstain is not None) != 1:
+    if bool(proposed) + model.out_of_scope + (model.abstain is not None) != 1:
         raise RequestError(
             "proposal is not exactly one of action, out_of_scope and abstain",
             where=where,
