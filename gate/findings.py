@@ -17,7 +17,7 @@ from gate.configuration import Configuration
 from gate.direction import Asked, Cue
 from gate.lexicon import ANAPHOR, THIRD, TYPE_NOUN, Hit, scan
 from gate.normalise import Text, normalise
-from gate.objects import Mention, Status, claims, mentions, shapes
+from gate.objects import Mention, Status, claims, mentions, set_aside, shapes
 from gate.records import Direction, Entry, Request
 from gate.registry import NameIndex, index_names
 
@@ -37,8 +37,8 @@ class Findings(NamedTuple):
 
     `language` is a configured tag, or None for a text that no configured language reads.
     `unmatched` are identifier-shaped stretches that no closed list holds; `referring` are anaphors
-    that name a type of object (that fund), `anaphors` all of them. `history` is read only where
-    the current turn refers back.
+    that name a type of object (that fund), `set_aside` those that are negated or contrasted,
+    `anaphors` all of them. `history` is read only where the current turn refers back.
     """
 
     language: str | None
@@ -51,6 +51,7 @@ class Findings(NamedTuple):
     unmatched: tuple[Span, ...]
     anaphors: tuple[Span, ...]
     referring: tuple[Span, ...]
+    set_aside: tuple[Span, ...]
     third_person: tuple[Span, ...]
     history: tuple[EarlierTurn, ...] = ()
 
@@ -103,6 +104,9 @@ def find(configuration: Configuration, request: Request) -> Findings:
         unmatched=read.unmatched,
         anaphors=tuple(original(h.start, h.end) for h in anaphors),
         referring=tuple(original(h.start, h.end) for h in anaphors if _names_type(h, read.hits)),
+        set_aside=tuple(
+            original(h.start, h.end) for h in anaphors if set_aside(read.clauses, h.start)
+        ),
         third_person=_third_person(read),
         history=_history(configuration, request, indexes) if anaphors else (),
     )
@@ -215,6 +219,7 @@ def to_core(findings: Findings) -> Mapping[str, Any]:
         "unmatched": [list(s) for s in findings.unmatched],
         "anaphors": [list(s) for s in findings.anaphors],
         "referring": [list(s) for s in findings.referring],
+        "set_aside": [list(s) for s in findings.set_aside],
         "third_person": [list(s) for s in findings.third_person],
         "history": [
             {
@@ -244,6 +249,7 @@ def from_core(core: Mapping[str, Any]) -> Findings:
         unmatched=_spans(core["unmatched"]),
         anaphors=_spans(core["anaphors"]),
         referring=_spans(core["referring"]),
+        set_aside=_spans(core["set_aside"]),
         third_person=_spans(core["third_person"]),
         history=tuple(
             EarlierTurn(

@@ -41,6 +41,8 @@ class LanguagePack:
     """Negators; one negates every cue of its clause. Forms without apostrophe included."""
     exceptions: Words = ()
     """Phrases inside which no negator, conditional or question counts (not only, if possible, 是不是, ...)."""
+    topics: Words = ()
+    """Words that only name what the next clause is about (as for, regarding, ...)."""
     contrasts: Words = ()
     """Words that set aside what follows (instead of, rather than, except, ...)."""
     conditionals: Words = ()

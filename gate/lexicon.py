@@ -17,13 +17,13 @@ from gate.records import Mode
 LISTS: Final = (
     "clause_words", "joiners", "conjunctions", "fillers", "request_forms", "wishes", "negations",
     "exceptions", "contrasts", "conditionals", "reported", "past", "questions", "read_cues",
-    "write_cues", "anaphors", "third_person",
+    "write_cues", "anaphors", "third_person", "topics",
 )  # fmt: skip
 """The lists of a language pack that are looked for all over a text; one bit per list."""
 
 (
     CLAUSE, JOINER, CONJUNCTION, FILLER, REQUEST, WISH, NEGATION, EXCEPTION, CONTRAST, CONDITIONAL,
-    REPORTED, PAST, QUESTION, READ, WRITE, ANAPHOR, THIRD,
+    REPORTED, PAST, QUESTION, READ, WRITE, ANAPHOR, THIRD, TOPIC,
 ) = (1 << i for i in range(len(LISTS)))  # fmt: skip
 TYPE_NOUN: Final = 1 << len(LISTS)
 ACTION_NOUN: Final = TYPE_NOUN << 1

@@ -13,8 +13,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from gate.clauses import Clause
-from gate.lexicon import CONTRAST, Lexicon, is_word, touches
+from gate.clauses import CUES, Clause
+from gate.lexicon import CONTRAST, TOPIC, Lexicon, is_word, touches
 from gate.normalise import Text
 from gate.registry import NameIndex, Occurrence, find, unit_after, unit_before
 
@@ -122,8 +122,7 @@ def _status(reading: _Reading, name: Occurrence) -> Status:
         return Status.AFFIX
     if len(name.owners) > 1:
         return Status.SHARED
-    clause = next((c for c in reading.clauses if c.start <= name.start < c.end), None)
-    return Status.NEGATED if clause and _set_aside(clause, name) else Status.OK
+    return Status.NEGATED if set_aside(reading.clauses, name.start) else Status.OK
 
 
 def _merge(found: Sequence[Occurrence]) -> list[Occurrence]:
@@ -152,9 +151,17 @@ def _longest(found: Sequence[Occurrence]) -> tuple[list[Occurrence], frozenset[O
     return sorted(kept, key=lambda o: o.start), frozenset(overlapped)
 
 
-def _set_aside(clause: Clause, name: Occurrence) -> bool:
-    contrast = any(h.tags & CONTRAST and h.end <= name.start for h in clause.hits)
-    return clause.negated or contrast
+def set_aside(clauses: Sequence[Clause], position: int) -> bool:
+    """True if what stands at `position` is negated or contrasted, in its clause or as its topic."""
+    for index, clause in enumerate(clauses):
+        if not clause.start <= position < clause.end:
+            continue
+        if clause.negated or any(h.tags & CONTRAST and h.end <= position for h in clause.hits):
+            return True
+        topic = clause.tags & TOPIC and not clause.tags & CUES
+        following = clauses[index + 1 : index + 2] if topic else ()
+        return any(c.negated and c.sentence == clause.sentence for c in following)
+    return False
 
 
 def _extended(reading: _Reading, name: Occurrence) -> bool:
@@ -214,6 +221,8 @@ def _affixed(reading: _Reading, name: Occurrence) -> bool:
     """A declared name prefix or suffix beside the name, or a capitalised neighbour."""
     folded, lexicon = reading.text.folded, reading.lexicon
     if lexicon.suffixes.starting_at(folded, name.end) > 0:
+        return True
+    if any(index.tails.starting_at(folded, name.end) > 0 for index in reading.indexes):
         return True
     gap_after = folded[name.end : name.end + 1] in (" ", "-")
     if gap_after and lexicon.suffixes.starting_at(folded, name.end + 1) > 0:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from gate.errors import ConfigError
+from gate.lexicon import WordSet, word_set
 from gate.normalise import fold
 from gate.records import Entry
 
@@ -35,12 +36,17 @@ class Occurrence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NameIndex:
-    """Folded names by owner, with the lengths to try per key and the neighbours inside longer names."""
+    """Folded names by owner, with the lengths to try per key and what stands beside them in longer names.
+
+    `before` and `after` are the units beside a name inside longer names; `tails` are the rests that
+    make any shorter name a longer one (an issuer, a series), whichever name they were seen behind.
+    """
 
     owners: Mapping[str, tuple[str, ...]]
     lengths: Mapping[str, tuple[int, ...]]
     before: Mapping[str, frozenset[str]]
     after: Mapping[str, frozenset[str]]
+    tails: WordSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,27 +85,30 @@ def index_names(entries: Iterable[Entry]) -> NameIndex:
             owners[name] = (*owners.get(name, ()), entry.object_id)
             lengths.setdefault(name[:KEY], set()).add(len(name))
     sorted_lengths = {key: tuple(sorted(sizes, reverse=True)) for key, sizes in lengths.items()}
-    before, after = _neighbours(owners, sorted_lengths)
-    return NameIndex(owners, sorted_lengths, before, after)
+    before, after, tails = _neighbours(owners, sorted_lengths)
+    return NameIndex(owners, sorted_lengths, before, after, word_set(tails))
 
 
 def _neighbours(
     owners: Mapping[str, tuple[str, ...]], lengths: Mapping[str, tuple[int, ...]]
-) -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
-    """For each name inside longer names: the units that stand before and after it there."""
+) -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], set[str]]:
+    """For each name inside longer names: the units before and after it there, and the rests behind it."""
     before: dict[str, set[str]] = {}
     after: dict[str, set[str]] = {}
+    tails: set[str] = set()
     for longer in owners:
         for found in occurrences(longer, owners, lengths):
-            if found.alias == longer:
+            if found.alias == longer or owners[longer] == found.owners:
                 continue
             if found.start:
                 before.setdefault(found.alias, set()).add(unit_before(longer, found.start))
             if found.end < len(longer):
                 after.setdefault(found.alias, set()).add(unit_after(longer, found.end))
+                tails.add(longer[found.end :])
     return (
         {name: frozenset(units) for name, units in before.items()},
         {name: frozenset(units) for name, units in after.items()},
+        tails,
     )
 
 

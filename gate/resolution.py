@@ -103,6 +103,8 @@ def _from_history(
 ) -> Resolution:
     if "history" not in action.object_from:
         return _unresolved(action, situation, lists, "NOT_FROM_HISTORY", ())
+    if findings.set_aside:
+        return _unresolved(action, situation, lists, Status.NEGATED.value, ())
     if any(t.unmatched for t in findings.history if t.user):
         return _unresolved(action, situation, lists, "NOT_REGISTERED", ())
     turns = [(i, m) for i, t in enumerate(findings.history) if t.user for m in t.mentions]
