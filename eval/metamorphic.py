@@ -202,7 +202,7 @@ def _describe(
         seeds=proposer.backing.seeds,
         host=host_class(),
         clock=NOW.isoformat(),
-        command=f"routelock bench routebr --metamorphic --data {data} {files}",
+        command=f"routelock bench metamorphic --data {data} {files}",
     )
 
 
