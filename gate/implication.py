@@ -81,11 +81,11 @@ def implies(lower: Condition, higher: Condition) -> bool:
 def impossible(condition: Condition) -> bool:
     """True only if the condition never holds."""
     parts = frozenset(_conjuncts(condition))
-    predicates = {p for part in parts for p in _subject(part)}
+    limits = filter(None, map(_limit, parts))
     return (
         any(_never(part) for part in parts)
         or any(Not(part) in parts for part in parts)
-        or any(_domain(parts, p).empty for p in predicates)
+        or any(_domain(parts, predicate).empty for predicate, _ in limits)
     )
 
 
@@ -131,48 +131,49 @@ def _follows(part: Condition, given: frozenset[Condition]) -> bool:
         return True
     if isinstance(part, AnyOf):
         return any(all(_follows(c, given) for c in _conjuncts(p)) for p in part.parts)
-    return any(_domain(given, p).within(_domain((part,), p)) for p in _subject(part))
+    limit = _limit(part)
+    return limit is not None and _domain(given, limit[0]).within(limit[1])
 
 
-def _subject(part: Condition) -> tuple[str, ...]:
-    """The predicate whose values the part limits by constants; empty for any other part."""
+def _limit(part: Condition) -> tuple[str, Domain] | None:
+    """The predicate that the part limits by constants, and the values it leaves; None for others.
+
+    Bounds and ages are single here.
+    """
     match part:
-        case Is(predicate) | In(predicate) | Age(predicate):
-            return (predicate,)
-        case Bounds(predicate) if not any(isinstance(b, Ref) for _, b in part.limits):
-            return (predicate,)
+        case Is(predicate, value):
+            return predicate, Domain(frozenset({value}))
+        case In(predicate, values):
+            return predicate, Domain(frozenset(values))
+        case Age(predicate, older, younger):
+            return predicate, Domain(None, _seconds(older), True, _seconds(younger), True)
+        case Bounds(predicate, gt, ge, lt, le) if not any(
+            isinstance(b, Ref) for b in (gt, ge, lt, le)
+        ):
+            low, high = gt if gt is not None else ge, lt if lt is not None else le
+            return predicate, Domain(
+                None, _number(low), gt is not None, _number(high), lt is not None
+            )
         case _:
-            return ()
+            return None
+
+
+def _seconds(age: int | None) -> Decimal | None:
+    return None if age is None else Decimal(age)
+
+
+def _number(bound: Decimal | Ref | None) -> Decimal | None:
+    return bound if isinstance(bound, Decimal) else None
 
 
 def _domain(parts: Iterable[Condition], predicate: str) -> Domain:
     """What all those of `parts` that limit `predicate` by constants leave of its values."""
     domain = Domain()
     for part in parts:
-        if predicate in _subject(part):
-            domain = _meet(domain, _domain_of(part))
+        limit = _limit(part)
+        if limit is not None and limit[0] == predicate:
+            domain = _meet(domain, limit[1])
     return domain
-
-
-def _domain_of(part: Condition) -> Domain:
-    """The domain of a part that has a subject; bounds and ages are single here."""
-    match part:
-        case Is(_, value):
-            return Domain(frozenset({value}))
-        case In(_, values):
-            return Domain(frozenset(values))
-        case Age(_, older, younger):
-            past = None if older is None else Decimal(older)
-            still = None if younger is None else Decimal(younger)
-            return Domain(None, past, True, still, True)
-        case Bounds(_, gt, ge, lt, le):
-            low, high = gt if gt is not None else ge, lt if lt is not None else le
-            return Domain(None, _number(low), gt is not None, _number(high), lt is not None)
-    raise AssertionError(part)
-
-
-def _number(bound: Decimal | Ref | None) -> Decimal | None:
-    return bound if isinstance(bound, Decimal) else None
 
 
 def _meet(one: Domain, other: Domain) -> Domain:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -50,7 +49,3 @@ def _write(path: Path, content: Mapping[str, Any]) -> Path:
     text = json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
     path.write_text(text, encoding="utf-8", newline="\n")
     return path
-
-
-if __name__ == "__main__":
-    write_schemas(Path(sys.argv[1]))

@@ -62,11 +62,7 @@ class Document:
     def find(self, loc: Loc, words: Sequence[str]) -> Loc:
         """The path below `loc` of the first of `words` that stands there as a value, else `loc`."""
         below = [path for path in self.lines if path[: len(loc)] == loc]
-        for word in words:
-            for path in below:
-                if self.value(path) == word:
-                    return path
-        return loc
+        return next((p for word in words for p in below if self.value(p) == word), loc)
 
     def value(self, loc: Loc) -> Any:
         """The value at a path that is in `lines`."""
@@ -180,9 +176,7 @@ class _Tree:
 
     def sequence(self, stream: Iterator[ev.Event], loc: Loc) -> list[Any]:
         items: list[Any] = []
-        for event in stream:
-            if isinstance(event, ev.SequenceEndEvent):
-                break
+        while not isinstance(event := next(stream), ev.SequenceEndEvent):
             here = (*loc, len(items))
             self.lines[here] = _line(event)
             items.append(self.node(event, stream, here))
@@ -190,9 +184,7 @@ class _Tree:
 
     def mapping(self, stream: Iterator[ev.Event], loc: Loc) -> dict[str, Any]:
         items: dict[str, Any] = {}
-        for event in stream:
-            if isinstance(event, ev.MappingEndEvent):
-                break
+        while not isinstance(event := next(stream), ev.MappingEndEvent):
             key = self.key(event, items, loc)
             here = (*loc, key)
             self.lines[here] = _line(event)

@@ -50,6 +50,12 @@ def test_catalog_words_are_folded_and_defaults_filled(tmp_path: Path) -> None:
     assert catalog.object_types["CARD"].own
 
 
+def test_blank_lines_of_a_registry_are_passed_over(tmp_path: Path) -> None:
+    registry = GOOD["registry.csv"].replace("\nF:TWO", "\r\n\r\nF:TWO") + "\n\n"
+    entries = load(write(tmp_path, {**GOOD, "registry.csv": registry})).registry.entries
+    assert list(entries) == ["F:ONE", "F:TWO"]
+
+
 def test_registry_keeps_names_as_written(tmp_path: Path) -> None:
     entries = load(write(tmp_path, GOOD)).registry.entries
     assert entries["F:ONE"] == Entry(

@@ -39,7 +39,7 @@ def test_published_schemas_are_current(tmp_path: Path) -> None:
     for path in written:
         published = (PUBLISHED / path.name).read_bytes()
         assert path.read_bytes() == published, (
-            f"{path.name} is stale; run python -m gate.load.schema configs/schemas"
+            f"{path.name} is stale; write_schemas of gate.load.schema writes it anew"
         )
 
 
