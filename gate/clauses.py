@@ -130,6 +130,8 @@ def quoted_spans(lexicon: Lexicon, text: str) -> tuple[tuple[int, int], ...]:
     spans: list[tuple[int, int]] = []
     for pair in lexicon.quotes:
         opening, closing = pair[0], pair[-1]
+        if opening not in text:
+            continue
         position = _quote(text, opening, 0, before=True)
         while position >= 0:
             end = _quote(text, closing, position + 1, before=False)

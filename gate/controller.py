@@ -7,7 +7,8 @@ checks that can do nothing but close. The first failing step names the verdict.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from gate.catalog import Action
 from gate.configuration import Configuration
@@ -36,8 +37,7 @@ from gate.rules import RulesVerdict, evaluate
 NO_SWITCHES = Switches()
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     """Everything that a check may look at."""
 
     configuration: Configuration

@@ -111,17 +111,23 @@ def scan(lexicon: Lexicon, text: str) -> list[Hit]:
     hits: list[Hit] = []
     lengths, tags, end = lexicon.lengths, lexicon.tags, len(text)
     for start, key in enumerate(map(add, text, text[1:] + " ")):
-        sizes = lengths.get(key) or lengths.get(key[0])
-        if not sizes or (start and is_word(key[0]) and is_word(text[start - 1])):
+        if key in lengths:
+            sizes = lengths[key]
+        elif key[0] in tags:
+            sizes = ONE
+        else:
+            continue
+        if start and is_word(key[0]) and is_word(text[start - 1]):
             continue
         for size in sizes:
             stop = start + size
             found = tags.get(text[start:stop])
-            if found is None or stop > end:
-                continue
-            if ends_word(text, stop):
+            if found is not None and stop <= end and ends_word(text, stop):
                 hits.append(Hit(start, stop, text[start:stop], found))
     return hits
+
+
+ONE: Final = (1,)
 
 
 def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
@@ -159,10 +165,9 @@ def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
 
 
 def _any_of(marks: Iterable[str]) -> re.Pattern[str]:
-    """One of the marks, but not between two digits (12.50, 1,000)."""
-    marks = sorted(set(marks))
-    body = "|".join(map(re.escape, marks))
-    return re.compile(rf"(?<![0-9])(?:{body})|(?:{body})(?![0-9])" if marks else r"(?!)")
+    """One of the marks, each a single character, but not between two digits (12.50, 1,000)."""
+    found = "".join(sorted({re.escape(mark) for mark in marks}))
+    return re.compile(rf"[{found}](?:(?<![0-9].)|(?![0-9]))" if found else r"(?!)", re.DOTALL)
 
 
 def _expand(phrase: str, nouns: Iterable[str]) -> list[str]:

@@ -118,7 +118,9 @@ def occurrences(
     """Every name in the folded `text`, wherever it starts, longest first at each start."""
     found: list[Occurrence] = []
     for start, key in enumerate(map(add, text, text[1:])):
-        for size in lengths.get(key, ()):
+        if key not in lengths:
+            continue
+        for size in lengths[key]:
             name = text[start : start + size]
             if len(name) == size and name in owners:
                 found.append(Occurrence(start, start + size, name, owners[name]))
