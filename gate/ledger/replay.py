@@ -23,6 +23,8 @@ from gate.records import Request, Switches, TierAnswer
 Redecide = Callable[[Request, TierAnswer | None, datetime, Switches], Mapping[str, Any]]
 """Decide under today's configuration and return what `record.core` made of it."""
 
+Rejudge = Callable[[Mapping[str, Json]], Mapping[str, Json]]
+"""Give the fields of an erased record that follow today from what the record still holds."""
 
 ABSENT = "(absent)"
 """Stands in a report for a field that one side does not have."""
@@ -44,7 +46,8 @@ class ReplayReport:
     `differing_field` is the path of the first difference, for example `versions.rules.yaml` or
     `findings.objects[0].start`, with the value recorded and the value found today. `besides` is
     the first difference apart from versions, if versions differ: it says whether the decision
-    itself would change.
+    itself would change. `reproduced` names the fields of an erased decision that were made again
+    and compared.
     """
 
     decision_id: str
@@ -53,21 +56,28 @@ class ReplayReport:
     recorded: Json = None
     today: Json = None
     besides: str | None = None
+    reproduced: tuple[str, ...] = ()
 
 
 def replay(
-    data: bytes, receipt: Receipt | Erased, redecide: Redecide, key: bytes | None = None
+    data: bytes,
+    receipt: Receipt | Erased,
+    redecide: Redecide,
+    *,
+    key: bytes | None = None,
+    rejudge: Rejudge | None = None,
 ) -> ReplayReport:
     """Decide the record in `data` again and compare byte for byte.
 
-    Without the appliance `key` the recorded pseudonym and id are taken as they stand. ReplayError
-    if the record is no decision or the receipt is not the one it was made from.
+    Of an erased decision only the fields that `rejudge` gives are compared. Without the appliance
+    `key` the recorded pseudonym and id are taken as they stand. ReplayError if the record is no
+    decision or the receipt is not the one it was made from.
     """
     record = parse(data)
     if kind_of(record) is not Kind.DECISION:
         raise ReplayError(f"a {record['kind']} record decides nothing; replay decisions only")
     if isinstance(receipt, Erased):
-        return ReplayReport(record["decision_id"], Status.ERASED)
+        return _compare_rest(record, rejudge(record) if rejudge else {})
     fresh = _again(record, receipt, redecide, key)
     if canonical(fresh) == data:
         return ReplayReport(record["decision_id"], Status.SAME)
@@ -104,6 +114,13 @@ def _compare(record: Mapping[str, Json], fresh: Mapping[str, Json]) -> ReplayRep
     return ReplayReport(decision_id, Status.DIFFERS, *(rest or ("bytes", None, None)))
 
 
+def _compare_rest(record: Mapping[str, Json], fields: Mapping[str, Json]) -> ReplayReport:
+    recorded = {name: record[name] for name in fields}
+    path, old, new = difference(recorded, dict(fields)) or (None, None, None)
+    names = tuple(sorted(fields))
+    return ReplayReport(record["decision_id"], Status.ERASED, path, old, new, reproduced=names)
+
+
 def difference(recorded: Json, today: Json, path: str = "") -> tuple[str, Json, Json] | None:
     """The path of the first difference between two plain values, and the two values there."""
     if isinstance(recorded, dict) and isinstance(today, dict):
@@ -121,9 +138,11 @@ def difference(recorded: Json, today: Json, path: str = "") -> tuple[str, Json, 
     return next((found for at, old, new in steps if (found := difference(old, new, at))), None)
 
 
-def replay_all(book: Book, redecide: Redecide) -> Iterator[ReplayReport]:
+def replay_all(
+    book: Book, redecide: Redecide, rejudge: Rejudge | None = None
+) -> Iterator[ReplayReport]:
     """Replay every decision of a book, in order. LedgerError if a receipt is missing."""
     for stored in book.ledger.iterate():
         if stored.kind == Kind.DECISION:
             kept = book.receipts.get(stored.record["text_commitment"])
-            yield replay(stored.data, kept, redecide, book.key)
+            yield replay(stored.data, kept, redecide, key=book.key, rejudge=rejudge)

@@ -40,7 +40,7 @@ def test_the_ledger_holds_no_text(tmp_path: Path) -> None:
         record(book, REQUEST)
     assert SPOKEN.encode() in (tmp_path / "receipts.sqlite").read_bytes()
     ledger = (tmp_path / "ledger.sqlite").read_bytes()
-    for personal in (SPOKEN, "4411", "C-1001", "CARD-1001-1"):
+    for personal in (SPOKEN, "Zürich", "C-1001", "CARD-1001-1"):
         assert personal.encode() not in ledger
 
 
