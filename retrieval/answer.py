@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from retrieval.document import Block
 from retrieval.evidence import About, Names, Passage, nothing_named
 
-RELEVANT = 0.35
-"""Least cosine between the request and the best sentence; fixed, not calibrated."""
-
 KEPT = 0.8
 """A neighbouring sentence is quoted too if it scores at least this share of the best one."""
 
@@ -19,11 +16,15 @@ MOST_WORDS = 70
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Adjoining sentences of one block, word for word, and the passage that they stand in."""
+    """Adjoining sentences of one block, word for word, and the passage that they stand in.
+
+    `score` is the best cosine of one of them with the request.
+    """
 
     text: str
     passage: Passage
     block: Block
+    score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class _Sentence:
 
 
 def extract(passages: Sequence[Passage], names: Names = nothing_named) -> tuple[Quote, ...]:
-    """The best sentence and its like neighbours in one passage; nothing if none is relevant.
+    """The best sentence and its like neighbours in one passage; whether to say it is not decided.
 
     A sentence that names another object than the one asked about is never quoted.
     """
@@ -48,8 +49,6 @@ def extract(passages: Sequence[Passage], names: Names = nothing_named) -> tuple[
     if not found:
         return ()
     best = max(range(len(found)), key=lambda i: (found[i].score, -i))
-    if found[best].score < RELEVANT:
-        return ()
     return tuple(_quotes(_run(found, best)))
 
 
@@ -77,9 +76,9 @@ def _quotes(run: Sequence[_Sentence]) -> list[Quote]:
     quotes: list[Quote] = []
     for sentence in run:
         if quotes and quotes[-1].block is sentence.block:
-            quotes[-1] = Quote(
-                f"{quotes[-1].text} {sentence.text}", sentence.passage, sentence.block
-            )
+            last = quotes.pop()
+            text, score = f"{last.text} {sentence.text}", max(last.score, sentence.score)
+            quotes.append(Quote(text, sentence.passage, sentence.block, score))
         else:
-            quotes.append(Quote(sentence.text, sentence.passage, sentence.block))
+            quotes.append(Quote(sentence.text, sentence.passage, sentence.block, sentence.score))
     return quotes

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlpath.errors import QueryError, SnapshotError
 
@@ -79,16 +79,29 @@ def write_manifest(database: Path, as_of: date, inputs: Mapping[str, str]) -> Sn
 
 def read_snapshot(database: Path) -> Snapshot:
     """The manifest's snapshot, after comparing the file with it; raises SnapshotError."""
-    path = manifest_path(database)
+    manifest = _manifest(database)
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
         snapshot = Snapshot(manifest["sha256"], date.fromisoformat(manifest["as_of"]))
         actual = _digest(database)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SnapshotError(f"`{database}` has no readable manifest: {error}; {REBUILD}") from error
+        raise SnapshotError(f"`{database}` cannot be checked: {error}; {REBUILD}") from error
     if actual != snapshot.digest:
-        raise SnapshotError(f"`{database}` is not what `{path.name}` says; {REBUILD}")
+        name = manifest_path(database).name
+        raise SnapshotError(f"`{database}` is not what `{name}` says; {REBUILD}")
     return snapshot
+
+
+def read_inputs(database: Path) -> dict[str, str]:
+    """Digests of what the database was made from; raises SnapshotError without a manifest."""
+    return dict(_manifest(database).get("inputs", {}))
+
+
+def _manifest(database: Path) -> dict[str, Any]:
+    try:
+        manifest = json.loads(manifest_path(database).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SnapshotError(f"`{database}` has no readable manifest: {error}; {REBUILD}") from error
+    return dict(manifest) if isinstance(manifest, dict) else {}
 
 
 def _digest(path: Path) -> str:

@@ -136,11 +136,11 @@ def fit(base: Path, examples: Sequence[Example], pairs: Sequence[Pair], recipe: 
     """The tuned model: all layers above the word embeddings, then the head on the tuned vectors."""
     from datasets import Dataset
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.losses import CosineSimilarityLoss
+    from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss
     from setfit import SetFitModel, Trainer, TrainingArguments
     from sklearn.linear_model import LogisticRegression
 
-    body = SentenceTransformer(str(base), device="cpu", local_files_only=True)
+    body: Any = SentenceTransformer(str(base), device="cpu", local_files_only=True)
     # Half of the weights are word embeddings. A few thousand pairs touch few of them, and leaving
     # them as they are saves a third of the time.
     body[0].auto_model.embeddings.requires_grad_(False)

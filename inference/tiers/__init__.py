@@ -7,10 +7,20 @@ to pass the gate.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from gate.records import TierAnswer
 from inference.question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A tier's answer; `sent` and `raw` are what a model got and gave, kept as the receipt."""
+
+    answer: TierAnswer
+    sent: str = ""
+    raw: str = ""
 
 
 class Tier(Protocol):
@@ -26,6 +36,6 @@ class Tier(Protocol):
         """Digests of everything it decides with: model, prompt (P-20)."""
         ...
 
-    def propose(self, question: Question) -> TierAnswer:
+    def propose(self, question: Question) -> Reply:
         """Answer one question; never raises for what the text holds."""
         ...

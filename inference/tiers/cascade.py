@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gate.records import Abstain, TierAnswer
+from gate.records import Abstain
 from inference.errors import InferenceError
 from inference.question import Question
-from inference.tiers import Tier
+from inference.tiers import Reply, Tier
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Tried:
     """What one tier said, and how long it took; `problem` tells why a failed tier failed."""
 
     tier: str
-    answer: TierAnswer
+    reply: Reply
     milliseconds: float
     problem: str | None = None
 
@@ -32,17 +32,17 @@ def run(
     tried: list[Tried] = []
     for tier in tiers:
         tried.append(_ask(tier, question, timer))
-        if not isinstance(tried[-1].answer, Abstain):
+        if not isinstance(tried[-1].reply.answer, Abstain):
             break
-    return tuple(tried) or (Tried("", Abstain("no_tier", ""), 0.0),)
+    return tuple(tried) or (Tried("", Reply(Abstain("no_tier", "")), 0.0),)
 
 
 def _ask(tier: Tier, question: Question, timer: Callable[[], float]) -> Tried:
     started = timer()
     problem = None
     try:
-        answer = tier.propose(question)
+        reply = tier.propose(question)
     except (InferenceError, ArithmeticError, LookupError, MemoryError, OSError, RuntimeError) as e:
-        answer = Abstain("tier_failed", tier.name)
+        reply = Reply(Abstain("tier_failed", tier.name))
         problem = f"{type(e).__name__}: {e}"
-    return Tried(tier.name, answer, (timer() - started) * 1000, problem)
+    return Tried(tier.name, reply, (timer() - started) * 1000, problem)

@@ -19,13 +19,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gate.records import Abstain, TierAnswer
+from gate.records import Abstain
 from inference import artefacts
 from inference.artefacts import Artefact
 from inference.encoder import TorchEncoder
 from inference.errors import ArtefactError, AssemblyError
 from inference.question import Question
-from inference.tiers import scores
+from inference.tiers import Reply, scores
 
 RETRAIN = "train it again with `routelock train router`"
 
@@ -50,12 +50,15 @@ class FastTier:
         self._lock = threading.Lock()
         self._head: Head | None = None
 
-    def propose(self, question: Question) -> TierAnswer:
+    def propose(self, question: Question) -> Reply:
         """The best label at or above the threshold; a text without a letter or digit abstains."""
         if not any(char.isalnum() for char in question.utterance):
-            return Abstain("no_text", self.name)
+            return Reply(Abstain("no_text", self.name))
         probabilities = self.probabilities(question.utterance)
-        return scores.answer(probabilities, self._threshold, self.name)
+        return Reply(
+            scores.answer(probabilities, self._threshold, self.name),
+            raw=scores.shown(probabilities),
+        )
 
     def probabilities(self, text: str) -> dict[str, float]:
         """The whole distribution by label."""

@@ -8,8 +8,9 @@ from decimal import Decimal
 from types import MappingProxyType
 
 from gate.load.phrases import Phrase, phrase_key
-from gate.records import Abstain, Proposal, TierAnswer
+from gate.records import Abstain, Proposal
 from inference.question import Question
+from inference.tiers import Reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +21,12 @@ class PhraseTier:
     name: str = "phrases"
     versions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
-    def propose(self, question: Question) -> TierAnswer:
+    def propose(self, question: Question) -> Reply:
         """A proposal of confidence 1 where the whole text is a phrase, else `no_phrase`."""
         action_id = self.actions.get(phrase_key(question.utterance))
         if action_id is None:
-            return Abstain("no_phrase", self.name)
-        return Proposal(action_id, None, (action_id,), Decimal(1), self.name)
+            return Reply(Abstain("no_phrase", self.name))
+        return Reply(Proposal(action_id, None, (action_id,), Decimal(1), self.name))
 
 
 def build(phrases: Iterable[Phrase], name: str = "phrases") -> PhraseTier:

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from gate.catalog import Catalog
-from gate.records import Abstain, TierAnswer
+from gate.records import Abstain
 from inference import prompts
 from inference.backends import Backend, Choice
 from inference.errors import BackendError
 from inference.question import Question
-from inference.tiers import scores
+from inference.tiers import Reply, scores
 
 TOLERANCE = 1e-3
 """How far the probabilities of a choice may be from summing to 1."""
@@ -32,29 +32,28 @@ class ProposerTier:
             f"prompt:{name}": prompts.digest(self._static),
         }
 
-    def propose(self, question: Question) -> TierAnswer:
+    def propose(self, question: Question) -> Reply:
         """The chosen action at or above the threshold; abstains with the backend's reason."""
+        backend = self._backend.name
         if not any(char.isalnum() for char in question.utterance):
-            return Abstain("no_text", self.name, backend=self._backend.name)
-        try:
-            probabilities = self.probabilities(question)
-        except BackendError as error:
-            return Abstain(error.reason, self.name, backend=self._backend.name)
-        return scores.answer(probabilities, self._threshold, self.name, self._backend.name)
-
-    def probabilities(self, question: Question) -> dict[str, float]:
-        """The whole distribution by label; raises BackendError for anything that is none."""
+            return Reply(Abstain("no_text", self.name, backend=backend))
         prompt = prompts.prompt(self._static, question)
-        choice = self._backend.choose(prompt, tuple(self._names.values()))
-        return dict(zip(self._names, _checked(choice, len(self._names)), strict=True))
+        try:
+            choice = self._backend.choose(prompt, tuple(self._names.values()))
+            probabilities = _checked(choice, self._names)
+        except BackendError as error:
+            return Reply(Abstain(error.reason, self.name, backend=backend), prompt.dynamic)
+        answer = scores.answer(probabilities, self._threshold, self.name, backend)
+        return Reply(answer, prompt.dynamic, choice.raw)
 
 
-def _checked(choice: Choice, codes: int) -> tuple[float, ...]:
+def _checked(choice: Choice, names: Mapping[str, str]) -> dict[str, float]:
+    """The choice's probabilities by label; raises BackendError for anything that is none."""
     values = choice.probabilities
-    if len(values) != codes:
-        raise BackendError("invalid_choice", f"{len(values)} probabilities for {codes} codes")
+    if len(values) != len(names):
+        raise BackendError("invalid_choice", f"{len(values)} probabilities, {len(names)} codes")
     if not all(math.isfinite(value) and 0 <= value <= 1 for value in values):
         raise BackendError("invalid_choice", "a probability is not between 0 and 1")
     if abs(sum(values) - 1) > TOLERANCE:
         raise BackendError("invalid_choice", f"the probabilities sum to {sum(values)}")
-    return values
+    return dict(zip(names, values, strict=True))

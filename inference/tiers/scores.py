@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from decimal import Decimal
 
@@ -17,6 +18,11 @@ PLACES = 6
 def confidence(probability: float) -> Decimal:
     """A probability as it is recorded and compared: a decimal of six places, cut, never raised."""
     return Decimal(int(probability * 10**PLACES)).scaleb(-PLACES)
+
+
+def shown(probabilities: Mapping[str, float]) -> str:
+    """A whole distribution as JSON, for the receipt."""
+    return json.dumps({label: str(confidence(p)) for label, p in probabilities.items()})
 
 
 def answer(

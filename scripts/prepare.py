@@ -1,0 +1,93 @@
+"""Builds what the demo runs on: database, document index and fast tier, each if it is out of date.
+
+    python -m scripts.prepare
+
+Every artefact keeps the digests of what it was made from. One whose digests still hold is left
+alone, so a second run only compares.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from gate.errors import RoutelockError
+from gate.load import Institution, load_institution
+from inference import artefacts, demo, stores
+from inference.appliance import ENCODER
+from inference.encoder import TorchEncoder
+from inference.errors import ArtefactError
+from scripts import environment
+
+DEMO = Path("configs/demo")
+LABELS = Path("training/data/demo/utterances.csv")
+
+
+def prepare(root: Path = Path()) -> None:
+    """Bring the demo's artefacts under `root`/var up to date, in order of their cost."""
+    institution = load_institution(root / DEMO)
+    paths = institution.appliance.paths
+    database(institution, root / paths.database)
+    index(institution, root / paths.index, root / ENCODER)
+    for tier in institution.appliance.tiers:
+        if tier.kind == "setfit" and tier.model is not None:
+            router(root / tier.model, root / LABELS, root / ENCODER)
+
+
+def database(institution: Institution, path: Path) -> None:
+    """Build the records database."""
+    current = stores.database_is_current(path, demo.database_inputs(institution))
+    _step("database", path, current, lambda: demo.build_database(institution, path))
+
+
+def index(institution: Institution, folder: Path, base: Path) -> None:
+    """Build the document index."""
+    encoder = TorchEncoder(artefacts.read(base))
+    current = stores.index_is_current(institution, encoder, folder)
+    _step("index", folder, current, lambda: stores.build_index(institution, encoder, folder))
+
+
+def router(out: Path, labels: Path, base: Path) -> None:
+    """Train the fast tier."""
+    _step("router", out, _router_is_current(out, labels, base), lambda: _train(out, labels, base))
+
+
+def _train(out: Path, labels: Path, base: Path) -> None:
+    from training.router import train
+
+    train(labels, base, out)
+
+
+def _router_is_current(out: Path, labels: Path, base: Path) -> bool:
+    from training.router import inputs
+
+    try:
+        trained = artefacts.read(out)
+        artefacts.verify(trained)
+    except ArtefactError:
+        return False
+    return bool(trained.manifest.get("inputs") == inputs(labels, artefacts.read(base)))
+
+
+def _step(name: str, path: Path, current: bool, build: Callable[[], object]) -> None:
+    started = time.monotonic()
+    if not current:
+        print(f"      building the {name} in {path}", flush=True)
+        build()
+    done = "is up to date" if current else f"built in {time.monotonic() - started:.0f} s"
+    print(f"      {name} {done}", flush=True)
+
+
+def main() -> int:
+    """Exit code 2 with one clear error where something cannot be built."""
+    environment.apply()
+    try:
+        prepare()
+    except RoutelockError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
