@@ -15,6 +15,7 @@ from eval.suites.demo import labels
 from eval.suites.demo.labels import OUT_OF_SCOPE, Label
 from gate.configuration import Configuration
 from gate.load import load, load_institution
+from gate.load.phrases import phrase_key
 from gate.records import NONE, UNRESOLVED
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -129,3 +130,14 @@ def test_malformed_digest_is_refused(tmp_path: Path) -> None:
     path.write_text("abc", encoding="utf-8")
     with pytest.raises(SuiteError, match="no checksum line"):
         labels.stated_digest(path)
+
+
+def test_phrase_tier_answers_texts_that_no_phrase_and_no_training_text_holds() -> None:
+    """Letter by letter, that is: the tier matches whole texts, so only their surface can be new."""
+    rows = table.read(labels.FOLDER / "surface.csv", ("text", "action"))
+    phrases = {p.key: p.action_id for p in load_institution(DEMO).phrases}
+    seen = set(seen_texts())
+    fresh = [row for row in rows if row["text"] not in seen]
+    assert len(fresh) >= 3
+    for row in fresh:
+        assert phrases[phrase_key(row["text"])] == row["action"]
