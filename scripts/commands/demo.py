@@ -1,0 +1,162 @@
+"""`routelock demo`: about twenty requests through the demo institution, then verify and replay."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+import yaml
+
+from gate.ledger.replay import Status, replay_all
+from gate.ledger.verify import verify
+from gate.load.requests import request_of
+from gate.records import Abstain, OutOfScope, Proposal, Request, TierAnswer
+from scripts import terminal
+from scripts.commands.serve import answered_line
+
+if TYPE_CHECKING:
+    from inference.appliance import Appliance
+    from inference.way import Answered
+
+SHOWCASE = Path(__file__).resolve().parents[2] / "eval/suites/demo/showcase.yaml"
+SESSION = "dana"
+UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+def demo(
+    config: Annotated[Path, typer.Option("--config", help="The demo institution.")] = Path(
+        "configs/demo"
+    ),
+    ledger_dir: Annotated[
+        Path, typer.Option("--ledger-dir", help="A folder that is made anew for this run.")
+    ] = Path("var/demo/showcase"),
+) -> None:
+    """Show the whole way through on real parts: documents, database, terminals, ledger.
+
+    Example: routelock demo
+    """
+    from inference import way
+    from inference.appliance import open_appliance
+
+    shutil.rmtree(ledger_dir, ignore_errors=True)
+    ledger_dir.mkdir(parents=True)
+    with open_appliance(config, ledger_dir=ledger_dir) as appliance:
+        cases = read_showcase(appliance, config)
+        ended = [
+            (case, way.answer(appliance, request)) for case, request in terminal.progress(cases)
+        ]
+        if terminal.for_people():
+            for number, (case, answered) in enumerate(ended, start=1):
+                show(number, case, answered)
+        else:
+            for case, answered in ended:
+                terminal.json_line(line(case, answered))
+        unexpected = [case["shows"] for case, answered in ended if not as_expected(case, answered)]
+        sound = _audit(appliance)
+    for title in unexpected:
+        terminal.tell(f"ended otherwise than expected: {title}")
+    if unexpected or not sound:
+        raise typer.Exit(1)
+
+
+def read_showcase(appliance: Appliance, config: Path) -> list[tuple[dict[str, Any], Request]]:
+    """The cases of the showcase with their requests, dated by the appliance's clock."""
+    showcase = yaml.safe_load(SHOWCASE.read_text(encoding="utf-8"))
+    sessions = yaml.safe_load((config / "sessions.yaml").read_text(encoding="utf-8"))["sessions"]
+    now = appliance.clock()
+    cases: list[tuple[dict[str, Any], Request]] = []
+    for number, case in enumerate(showcase["requests"], start=1):
+        value = {
+            "request_id": f"demo-{number:02d}",
+            "channel": "web",
+            "utterance": case["utterance"],
+            "history": case.get("history", []),
+            "state": dated({**showcase["state"], **case.get("state", {})}, now),
+            "session": case.get("session", sessions[SESSION]),
+        }
+        where = f"{SHOWCASE.name} request {number}"
+        cases.append((case, request_of(value, appliance.configuration, where)))
+    return cases
+
+
+def dated(value: Any, now: datetime) -> Any:
+    """`value` with every `{ago: 5m}` replaced by the RFC 3339 time that long before `now`."""
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {"ago"}:
+        count, unit = int(value["ago"][:-1]), value["ago"][-1]
+        return (now - timedelta(**{UNITS[unit]: count})).isoformat()
+    return {name: dated(part, now) for name, part in value.items()}
+
+
+def as_expected(case: dict[str, Any], answered: Answered) -> bool:
+    """True if the request ended in the terminal, and by the id, that the showcase names."""
+    expect = case["expect"]
+    by = expect.get("by", answered.rule_id)
+    return (answered.terminal.value, answered.rule_id) == (expect["terminal"], by)
+
+
+def line(case: dict[str, Any], answered: Answered) -> dict[str, Any]:
+    """One request of the demo as JSON."""
+    return {"shows": case["shows"], "utterance": case["utterance"], **answered_line(answered)}
+
+
+def show(number: int, case: dict[str, Any], answered: Answered) -> None:
+    """One request of the demo for a person: what came in, the way through, what came out."""
+    routed = answered.routed
+    tiers = " > ".join(f"{t.tier} {_said(t.reply.answer)}" for t in routed.tried)
+    verdict = routed.verdict
+    out = terminal.console()
+    mark = "[green]" if answered.terminal.value == "DISPATCH" else "[yellow]"
+    out.print(f"\n[bold]{number:2d}  {terminal.markup(case['shows'])}[/bold]")
+    for turn in routed.request.history:
+        out.print(f"    [dim]{terminal.markup(turn.role)}: {terminal.markup(turn.text)}[/dim]")
+    out.print(f"    [cyan]\u201c{terminal.markup(case['utterance'])}\u201d[/cyan]")
+    out.print(f"    tiers    {terminal.markup(tiers)}")
+    out.print(f"    reads    {routed.findings.direction.value}{terminal.markup(_spans(answered))}")
+    action = f"{verdict.action_id or '-'}  object {verdict.object_id}"
+    out.print(f"    action   {terminal.markup(action)}")
+    reasons = ", ".join(answered.reasons or verdict.reason_codes)
+    decided = f"{answered.rule_id}{f'  ({reasons})' if reasons else ''}"
+    out.print(f"    decided  {mark}{answered.terminal.value}[/] by {terminal.markup(decided)}")
+    for text in answered.message.splitlines():
+        out.print(f"    [bold]{terminal.markup(text)}[/bold]")
+    for c in answered.citations:
+        where = " > ".join(c.headings) or (f"as of {c.as_of}" if c.as_of else "")
+        paragraph = f", paragraph {c.paragraph}" if c.paragraph else ""
+        place = terminal.markup(f"[{c.evidence_id}] {c.source}: {where}{paragraph}")
+        out.print(f"    [dim]{place}[/dim]")
+
+
+def _said(answer: TierAnswer) -> str:
+    if isinstance(answer, Proposal):
+        return f"{answer.action_id} {answer.confidence}"
+    if isinstance(answer, OutOfScope):
+        return f"out of scope {answer.confidence}"
+    return f"abstains ({answer.reason})" if isinstance(answer, Abstain) else "unparsed"
+
+
+def _spans(answered: Answered) -> str:
+    """The names found in the request, with what stands against them."""
+    found = answered.routed.findings.mentions
+    text = answered.routed.request.utterance
+    named = [f"{text[m.start : m.end]} [{m.status.value}]" for m in found]
+    return f"; names {', '.join(named)}" if named else ""
+
+
+def _audit(appliance: Appliance) -> bool:
+    """Verify and replay the ledger that the demo has just written, and say how it went."""
+    report = verify(appliance.book.ledger.path)
+    terminal.tell(
+        f"ledger verify: {report.records} records, "
+        f"{'chain sound' if report.ok else report.first_problem}, head {report.head.digest[:16]}"
+    )
+    from inference.way import redecide
+
+    replayed = [r.status for r in replay_all(appliance.book, redecide(appliance))]
+    same = sum(s is Status.SAME for s in replayed)
+    terminal.tell(f"ledger replay: {same} of {len(replayed)} decisions are the same bytes again")
+    return report.ok and same == len(replayed)

@@ -1,0 +1,124 @@
+"""`routelock route` and `answer`: JSON lines through the whole way, recorded in the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gate.controller import malformed
+from gate.errors import RequestError
+from gate.load.requests import parse_request
+from gate.load.strictjson import read_jsonl
+from scripts import terminal
+from scripts.commands.gate import verdict_line
+
+if TYPE_CHECKING:
+    from inference.appliance import Appliance
+    from inference.way import Answered, Routed
+
+Config = Annotated[Path, typer.Option("--config", help="An institution's folder.")]
+In = Annotated[Path | None, typer.Option("--in", help="JSON lines; standard input if absent.")]
+Out = Annotated[Path | None, typer.Option("--out", help="JSON lines; standard output if absent.")]
+LedgerDir = Annotated[
+    Path | None, typer.Option("--ledger-dir", help="Keep ledger and receipts in this folder.")
+]
+
+
+def route(config: Config, source: In = None, out: Out = None, ledger_dir: LedgerDir = None) -> None:
+    """Decide requests with the tiers and record each decision; nothing is answered or executed.
+
+    Example: routelock route --config configs/demo --in requests.jsonl --out decisions.jsonl
+    """
+    from inference import way
+
+    _each(config, source, out, ledger_dir, lambda a, r: routed_line(way.route(a, r)))
+
+
+def answer(
+    config: Config, source: In = None, out: Out = None, ledger_dir: LedgerDir = None
+) -> None:
+    """Decide requests and answer those that are dispatched, with citations.
+
+    Example: routelock answer --config configs/demo --in requests.jsonl --out answers.jsonl
+    """
+    from inference import way
+
+    _each(config, source, out, ledger_dir, lambda a, r: answered_line(way.answer(a, r)))
+
+
+def _each(
+    config: Path,
+    source: Path | None,
+    out: Path | None,
+    ledger_dir: Path | None,
+    go: Callable[[Appliance, Any], dict[str, Any]],
+) -> None:
+    from inference.appliance import open_appliance
+
+    broken = 0
+    with (
+        open_appliance(config, ledger_dir=ledger_dir) as appliance,
+        terminal.reading(source) as stream,
+        terminal.writing(out) as sink,
+    ):
+        configuration = appliance.configuration
+        for number, item in terminal.progress(read_jsonl(stream, configuration.limits.body_bytes)):
+            where = f"{source or 'standard input'} line {number}"
+            try:
+                if isinstance(item, RequestError):
+                    raise item
+                line = go(appliance, parse_request(item, configuration, where))
+            except RequestError as error:
+                terminal.tell(str(error))
+                broken += 1
+                line = {"line": number, **verdict_line(malformed(configuration, "MALFORMED"))}
+                line["error"] = str(error)
+            terminal.json_line(line, sink)
+    if broken:
+        terminal.tell(f"{broken} line(s) could not be read; each has the terminal of G-REQUEST")
+        raise typer.Exit(2)
+
+
+def routed_line(routed: Routed) -> dict[str, Any]:
+    """A routed request as JSON."""
+    answered_by = routed.tried[-1] if routed.tried else None
+    return {
+        "request_id": routed.request.request_id,
+        "decision_id": routed.decision_id,
+        "replayed": routed.replayed,
+        **verdict_line(routed.verdict),
+        "direction": routed.findings.direction.value,
+        "tier": answered_by.tier if answered_by else None,
+        "latency_ms": {
+            name: round(getattr(routed.timing, name), 3)
+            for name in ("findings", "tiers", "gate", "ledger", "pathway")
+        },
+    }
+
+
+def answered_line(answered: Answered) -> dict[str, Any]:
+    """An answered request as JSON: the decision, its end, and what the customer reads."""
+    return {
+        **routed_line(answered.routed),
+        "status": answered.status,
+        "ended": {"terminal": answered.terminal.value, "rule_id": answered.rule_id},
+        "reasons": list(answered.reasons),
+        "message": answered.message,
+        "citations": [
+            {
+                "id": c.evidence_id,
+                "source": c.source,
+                "title": c.title,
+                "version": c.version,
+                "headings": list(c.headings),
+                "paragraph": c.paragraph,
+                "page": c.page,
+                "as_of": c.as_of.isoformat() if c.as_of else None,
+                "sha256": c.digest,
+            }
+            for c in answered.citations
+        ],
+    }

@@ -1,0 +1,45 @@
+"""`routelock index` and `routelock sql`: what the pathways read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scripts import terminal
+
+index = typer.Typer(help="Build and search the document index.", no_args_is_help=True)
+sql = typer.Typer(help="Look at the records pathway.", no_args_is_help=True)
+
+Config = Annotated[Path, typer.Option("--config", help="An institution's folder.")]
+
+
+@index.command(epilog="Example: routelock index build --config configs/demo")
+def build(config: Config) -> None:
+    """Ingest the declared documents and make the new index current in one step."""
+    from gate.load import load_institution
+    from inference import artefacts, stores
+    from inference.appliance import ENCODER
+    from inference.encoder import TorchEncoder
+
+    institution = load_institution(config)
+    encoder = TorchEncoder(artefacts.read(ENCODER))
+    digest = stores.build_index(institution, encoder, institution.appliance.paths.index)
+    terminal.json_line({"documents": len(stores.sources(institution)), "digest": digest})
+
+
+@sql.command(epilog="Example: routelock sql check --config configs/demo")
+def check(config: Config) -> None:
+    """Open the database read-only and prepare every verified query against it."""
+    from gate.load import load_institution
+    from inference import stores
+    from sqlpath import queries
+
+    institution = load_institution(config)
+    database = stores.open_database(institution.appliance.paths.database)
+    try:
+        queries.check(institution.queries.values(), database)
+    finally:
+        database.close()
+    terminal.json_line({"queries": len(institution.queries), "digest": database.snapshot.digest})
