@@ -2,7 +2,8 @@
 
 EvalError (a RoutelockError)
 ├── SuiteError       a file of cases, labels or recordings cannot be used (file, line, fix)
-└── ProposerError    no such proposer, or it cannot be opened
+├── ProposerError    no such proposer, or it cannot be opened
+└── OutputError      the result cannot be written
 """
 
 from __future__ import annotations
@@ -25,3 +26,7 @@ class SuiteError(EvalError):
 
 class ProposerError(EvalError):
     """A proposer named on the command line cannot be opened; the message says what to do."""
+
+
+class OutputError(EvalError):
+    """The folder for a result cannot be made or written; the message names it."""

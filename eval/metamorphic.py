@@ -16,7 +16,7 @@ from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 
-from eval import report, table
+from eval import output, report, table
 from eval.case import ask, request
 from eval.derived import Derived, Expect, Judged, judge
 from eval.outcome import final_path
@@ -207,8 +207,7 @@ def _describe(
 
 
 def write(out: Path, result: MetamorphicResult, decided: Sequence[Decided]) -> None:
-    """Write the four files of a run into `out`, which is made if it is missing."""
-    out.mkdir(parents=True, exist_ok=True)
+    """Write the four files of a run into `out`; OutputError if that cannot be done."""
     parts = sections(result, decided)
     title = f"RouteBR, metamorphic: {result.run.backend}"
     files = {
@@ -217,8 +216,7 @@ def write(out: Path, result: MetamorphicResult, decided: Sequence[Decided]) -> N
         "metamorphic.md": report.markdown(title, parts),
         "metamorphic.html": report.html(title, parts),
     }
-    for name, text in files.items():
-        (out / name).write_text(text, encoding="utf-8", newline="\n")
+    output.write(out, files)
 
 
 def _cases(decided: Sequence[Decided]) -> str:

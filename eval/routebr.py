@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from eval import metrics, report, table
+from eval import metrics, output, report, table
 from eval.outcome import Clock, Outcome, decide_case
 from eval.proposers.answer import Proposer
 from eval.proposers.choose import choose
@@ -96,8 +96,7 @@ def _describe(
 
 
 def write(out: Path, result: Result, outcomes: Sequence[Outcome]) -> None:
-    """Write the four files of a run into `out`, which is made if it is missing."""
-    out.mkdir(parents=True, exist_ok=True)
+    """Write the four files of a run into `out`; OutputError if that cannot be done."""
     parts = report.sections(result, outcomes)
     title = f"RouteBR conformance: {result.run.backend}"
     files = {
@@ -106,8 +105,7 @@ def write(out: Path, result: Result, outcomes: Sequence[Outcome]) -> None:
         "report.md": report.markdown(title, parts),
         "report.html": report.html(title, parts),
     }
-    for name, text in files.items():
-        (out / name).write_text(text, encoding="utf-8", newline="\n")
+    output.write(out, files)
 
 
 def predictions(outcomes: Sequence[Outcome]) -> str:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from eval import metrics, report
+from pathlib import Path
+
+import pytest
+
+from eval import metrics, output, report
+from eval.errors import OutputError
 from eval.report import Section
 from tests.eval.examples import ACTIONS, gold, outcome, verdict
 from tests.eval.test_metrics import RUN, SIX
@@ -55,3 +60,11 @@ def test_markdown_cell_keeps_its_table() -> None:
 def test_percent_of_nothing_is_a_dash() -> None:
     assert report.percent(None) == "\N{EN DASH}"
     assert report.percent(0.975) == "97.5 %"
+
+
+def test_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("in the way", encoding="utf-8")
+    with pytest.raises(OutputError, match="`.*file` cannot be written"):
+        output.write(file, {"a": "b"})
+    assert file.read_text(encoding="utf-8") == "in the way"
