@@ -65,6 +65,6 @@ def test_percent_of_nothing_is_a_dash() -> None:
 def test_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("in the way", encoding="utf-8")
-    with pytest.raises(OutputError, match="`.*file` cannot be written"):
+    with pytest.raises(OutputError, match=r"`.*file` cannot be written"):
         output.write(file, {"a": "b"})
     assert file.read_text(encoding="utf-8") == "in the way"
