@@ -6,7 +6,7 @@ was not recognised.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -69,23 +69,67 @@ def _reaches(
     return inner * sign > outer * sign or (inner == outer and (inner_open or not outer_open))
 
 
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A condition made ready for comparison: what all hold where it does.
+
+    `limits` are the domains of predicates limited by constants, `others` the remaining parts, and
+    `choices` the alternatives of those among them that are `any`.
+    """
+
+    parts: frozenset[Condition]
+    limits: Mapping[str, Domain]
+    others: frozenset[Condition]
+    choices: Mapping[Condition, tuple[Facts, ...]]
+
+
+def facts(condition: Condition) -> Facts:
+    """What must hold where the condition does."""
+    parts = frozenset(_conjuncts(condition))
+    limits: dict[str, Domain] = {}
+    others: set[Condition] = set()
+    for part in parts:
+        limit = _limit(part)
+        if limit is None:
+            others.add(part)
+        else:
+            limits[limit[0]] = _meet(limits.get(limit[0], Domain()), limit[1])
+    choices: dict[Condition, tuple[Facts, ...]] = {
+        other: tuple(map(facts, other.parts)) for other in others if isinstance(other, AnyOf)
+    }
+    return Facts(parts, limits, frozenset(others), choices)
+
+
 def implies(lower: Condition, higher: Condition) -> bool:
     """True only if `higher` holds whenever `lower` does."""
-    parts = frozenset(_conjuncts(lower))
-    alternatives = [p for p in parts if isinstance(p, AnyOf)]
-    if all(_follows(part, parts) for part in _conjuncts(higher)):
+    return entails(facts(lower), facts(higher))
+
+
+def entails(lower: Facts, higher: Facts) -> bool:
+    """As `implies`, of conditions that are compared more than once."""
+    limited = all(
+        name in lower.limits and lower.limits[name].within(domain)
+        for name, domain in higher.limits.items()
+    )
+    if limited and all(_follows(other, lower, higher) for other in higher.others):
         return True
-    return any(all(implies(p, higher) for p in a.parts) for a in alternatives)
+    return any(all(entails(c, higher) for c in choice) for choice in lower.choices.values())
+
+
+def _follows(other: Condition, lower: Facts, higher: Facts) -> bool:
+    """True only if a part of `higher` without a limit holds where all of `lower` does."""
+    if other in lower.others:
+        return True
+    return any(entails(lower, choice) for choice in higher.choices.get(other, ()))
 
 
 def impossible(condition: Condition) -> bool:
     """True only if the condition never holds."""
-    parts = frozenset(_conjuncts(condition))
-    limits = filter(None, map(_limit, parts))
+    known = facts(condition)
     return (
-        any(_never(part) for part in parts)
-        or any(Not(part) in parts for part in parts)
-        or any(_domain(parts, predicate).empty for predicate, _ in limits)
+        any(_never(part) for part in known.others)
+        or any(Not(part) in known.others for part in known.parts)
+        or any(domain.empty for domain in known.limits.values())
     )
 
 
@@ -125,16 +169,6 @@ def _conjuncts(condition: Condition) -> Iterator[Condition]:
             yield condition
 
 
-def _follows(part: Condition, given: frozenset[Condition]) -> bool:
-    """True only if `part` holds where all of `given` do."""
-    if part in given:
-        return True
-    if isinstance(part, AnyOf):
-        return any(all(_follows(c, given) for c in _conjuncts(p)) for p in part.parts)
-    limit = _limit(part)
-    return limit is not None and _domain(given, limit[0]).within(limit[1])
-
-
 def _limit(part: Condition) -> tuple[str, Domain] | None:
     """The predicate that the part limits by constants, and the values it leaves; None for others.
 
@@ -164,16 +198,6 @@ def _seconds(age: int | None) -> Decimal | None:
 
 def _number(bound: Decimal | Ref | None) -> Decimal | None:
     return bound if isinstance(bound, Decimal) else None
-
-
-def _domain(parts: Iterable[Condition], predicate: str) -> Domain:
-    """What all those of `parts` that limit `predicate` by constants leave of its values."""
-    domain = Domain()
-    for part in parts:
-        limit = _limit(part)
-        if limit is not None and limit[0] == predicate:
-            domain = _meet(domain, limit[1])
-    return domain
 
 
 def _meet(one: Domain, other: Domain) -> Domain:

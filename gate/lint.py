@@ -6,13 +6,13 @@ reported is so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from gate.catalog import Catalog
-from gate.conditions import Always, misfits, needs, reads
+from gate.conditions import Always, Need, misfits, needs, reads
 from gate.configuration import Configuration
-from gate.implication import implies, impossible
+from gate.implication import Facts, entails, facts, impossible
 from gate.records import Mode
 from gate.rules import EVERY_ACTION, Rule, RuleSet
 from gate.state import GATE, SLOT_PREFIX
@@ -135,6 +135,16 @@ def _of_actions(configuration: Configuration) -> Iterator[LintWarning]:
             )
 
 
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A blocking rule with what comparing it needs, worked out once."""
+
+    rule: Rule
+    facts: Facts
+    reads: frozenset[Need]
+    slots: frozenset[Need]
+
+
 def unreachable(rules: RuleSet, catalog: Catalog) -> tuple[tuple[Rule, tuple[str, ...]], ...]:
     """Rules that can never decide, and the ids above them that always do.
 
@@ -149,48 +159,48 @@ def shadowed(rules: RuleSet, catalog: Catalog) -> tuple[tuple[Rule, tuple[str, .
     return _covered(rules, catalog, _holds_before)
 
 
-def _holds_before(above: Rule, rule: Rule) -> bool:
-    """True only if `above` decides wherever `rule` is true.
+def _holds_before(above: _Prepared, below: _Prepared) -> bool:
+    """True only if `above` decides wherever `below` is true.
 
     `above` may read more: what is broken there is its error. But a slot that it lacks would leave
     it pending.
     """
-    slots = {n for n in needs(above.when) if n.name.startswith(SLOT_PREFIX)}
-    return slots <= set(needs(rule.when)) and implies(rule.when, above.when)
+    return above.slots <= below.reads and entails(below.facts, above.facts)
 
 
-def _decides_before(above: Rule, rule: Rule) -> bool:
-    """True only if `above` decides wherever `rule` is true or errs."""
-    if above.when == Always():
+def _decides_before(above: _Prepared, below: _Prepared) -> bool:
+    """True only if `above` decides wherever `below` is true or errs."""
+    if above.rule.when == Always():
         return True
-    return _holds_before(above, rule) and set(needs(rule.when)) <= set(needs(above.when))
+    return below.reads <= above.reads and _holds_before(above, below)
 
 
 def _covered(
-    rules: RuleSet, catalog: Catalog, covers: Callable[[Rule, Rule], bool]
+    rules: RuleSet, catalog: Catalog, covers: Callable[[_Prepared, _Prepared], bool]
 ) -> tuple[tuple[Rule, tuple[str, ...]], ...]:
     """The blocking rules of which every action is covered by some higher rule."""
     found: list[tuple[Rule, tuple[str, ...]]] = []
-    blocking = rules.rules[:-1]
-    for position, rule in enumerate(blocking):
-        above = [r for r in blocking[:position] if covers(r, rule)]
-        if not above:
-            continue
-        covering = [_cover(action, above) for action in _actions(rule, catalog)]
-        ids = tuple(c for c in covering if c is not None)
-        if len(ids) == len(covering):
-            found.append((rule, tuple(dict.fromkeys(ids))))
+    higher: dict[str | None, list[_Prepared]] = {}
+    for below in map(_prepared, rules.rules[:-1]):
+        everywhere = EVERY_ACTION in below.rule.applies_to
+        # What covers a request without an action covers every action: only such rules are read there.
+        asked = (None,) if everywhere else below.rule.applies_to
+        ids = [_first(higher.get(action, ()), below, covers) for action in asked]
+        known = tuple(i for i in ids if i is not None)
+        if len(known) == len(ids):
+            found.append((below.rule, tuple(dict.fromkeys(known))))
+        for action in (None, *catalog.actions) if everywhere else below.rule.applies_to:
+            higher.setdefault(action, []).append(below)
     return tuple(found)
 
 
-def _actions(rule: Rule, catalog: Catalog) -> tuple[str | None, ...]:
-    """The actions a rule is read for; None stands for a request without one."""
-    if EVERY_ACTION in rule.applies_to:
-        return (None, *catalog.actions)
-    return rule.applies_to
+def _prepared(rule: Rule) -> _Prepared:
+    reads = frozenset(needs(rule.when))
+    slots = frozenset(n for n in reads if n.name.startswith(SLOT_PREFIX))
+    return _Prepared(rule, facts(rule.when), reads, slots)
 
 
-def _cover(action: str | None, above: list[Rule]) -> str | None:
-    return next(
-        (r.rule_id for r in above if EVERY_ACTION in r.applies_to or action in r.applies_to), None
-    )
+def _first(
+    higher: Iterable[_Prepared], below: _Prepared, covers: Callable[[_Prepared, _Prepared], bool]
+) -> str | None:
+    return next((above.rule.rule_id for above in higher if covers(above, below)), None)
