@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from pathlib import Path
 
 from gate.load import Institution
 from gate.load.documents import DocumentEntry
+from gate.load.queries import Query
 from inference.artefacts import sha256
 from retrieval import answer, chunk, document, index, ingest, lexical
 from retrieval.chunk import Chunk
@@ -16,7 +17,7 @@ from retrieval.document import Source
 from retrieval.errors import BrokenIndexError
 from retrieval.index import Index
 from retrieval.protocols import Encoder
-from sqlpath import execute
+from sqlpath import execute, queries
 from sqlpath.errors import SnapshotError
 from sqlpath.execute import Database, Snapshot
 
@@ -103,3 +104,13 @@ def database_is_current(path: Path, inputs: Mapping[str, str]) -> bool:
 def open_database(path: Path) -> Database:
     """The verified database, read-only; raises SnapshotError."""
     return Database.open(path)
+
+
+def check_queries(listed: Iterable[Query], path: Path) -> str:
+    """Prepare every verified query against the database; returns the data snapshot's digest."""
+    database = open_database(path)
+    try:
+        queries.check(listed, database)
+        return database.snapshot.digest
+    finally:
+        database.close()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 import yaml
 
+from gate.ledger.decision import redecide
 from gate.ledger.replay import Status, replay_all
 from gate.ledger.verify import verify
 from gate.load.requests import request_of
@@ -154,9 +155,10 @@ def _audit(appliance: Appliance) -> bool:
         f"ledger verify: {report.records} records, "
         f"{'chain sound' if report.ok else report.first_problem}, head {report.head.digest[:16]}"
     )
-    from inference.way import redecide
-
-    replayed = [r.status for r in replay_all(appliance.book, redecide(appliance))]
+    replayed = [
+        r.status
+        for r in replay_all(appliance.book, redecide(appliance.configuration, appliance.versions))
+    ]
     same = sum(s is Status.SAME for s in replayed)
     terminal.tell(f"ledger replay: {same} of {len(replayed)} decisions are the same bytes again")
     return report.ok and same == len(replayed)

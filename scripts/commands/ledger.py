@@ -12,6 +12,7 @@ import typer
 from gate.errors import LedgerError
 from gate.ledger.book import erase as erase_text
 from gate.ledger.book import open_book
+from gate.ledger.decision import redecide, rejudge
 from gate.ledger.replay import Status, replay_all
 from gate.ledger.store import Head, Ledger
 from gate.ledger.verify import VerifyReport
@@ -76,12 +77,12 @@ def replay(
 ) -> None:
     """Make every stored decision again and compare it byte for byte; exit 1 if one differs."""
     from inference.appliance import open_appliance
-    from inference.way import redecide
 
     counts = dict.fromkeys((s.value for s in Status), 0)
     with open_appliance(config, ledger_dir=ledger.parent if ledger else None) as appliance:
-        book = appliance.book
-        for report in terminal.progress(replay_all(book, redecide(appliance))):
+        stands = appliance.configuration, appliance.versions
+        reports = replay_all(appliance.book, redecide(*stands), rejudge(*stands))
+        for report in terminal.progress(reports, "decisions"):
             counts[report.status.value] += 1
             if report.status in (Status.DIFFERS, Status.VERSIONS_DIFFER):
                 terminal.json_line(

@@ -94,7 +94,7 @@ def routed_line(routed: Routed) -> dict[str, Any]:
         "tier": answered_by.tier if answered_by else None,
         "latency_ms": {
             name: round(getattr(routed.timing, name), 3)
-            for name in ("findings", "tiers", "gate", "ledger", "pathway")
+            for name in ("findings", "tiers", "gate", "ledger")
         },
     }
 

@@ -25,7 +25,7 @@ def build(config: Config) -> None:
 
     institution = load_institution(config)
     encoder = TorchEncoder(artefacts.read(ENCODER))
-    digest = stores.build_index(institution, encoder, institution.appliance.paths.index)
+    digest = stores.build_index(institution, encoder, Path(institution.appliance.paths.index))
     terminal.json_line({"documents": len(stores.sources(institution)), "digest": digest})
 
 
@@ -34,12 +34,8 @@ def check(config: Config) -> None:
     """Open the database read-only and prepare every verified query against it."""
     from gate.load import load_institution
     from inference import stores
-    from sqlpath import queries
 
     institution = load_institution(config)
-    database = stores.open_database(institution.appliance.paths.database)
-    try:
-        queries.check(institution.queries.values(), database)
-    finally:
-        database.close()
-    terminal.json_line({"queries": len(institution.queries), "digest": database.snapshot.digest})
+    database = Path(institution.appliance.paths.database)
+    digest = stores.check_queries(institution.queries.values(), database)
+    terminal.json_line({"queries": len(institution.queries), "digest": digest})
