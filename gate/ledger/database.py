@@ -25,6 +25,9 @@ from gate.ledger.pseudonym import publish
 BUSY_SECONDS = 5.0
 """Longest wait for a lock that another process holds."""
 
+OLDEST = (3, 37)
+"""The first SQLite that keeps the types of a STRICT table."""
+
 VERSION = 1
 """`user_version` of the files written here."""
 
@@ -100,6 +103,8 @@ def open_file(
     A file whose locks were taken off can be read but not written. `busy_seconds` bounds the wait
     for another thread, and again the wait for another process.
     """
+    if sqlite3.sqlite_version_info < OLDEST:
+        raise LedgerError(f"SQLite `{sqlite3.sqlite_version}` is too old; use 3.37 or newer")
     if mode == "rw":
         _create(path, schema, application_id)
     file = File(path, _connect(path, mode, busy_seconds), busy_seconds)
@@ -123,14 +128,22 @@ def _create(path: Path, schema: Sequence[str], application_id: int) -> None:
     with named_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute(f"PRAGMA application_id = {application_id}")
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-            for statement in schema:
-                connection.execute(statement)
-        publish(draft, path)
+        try:
+            _write_schema(draft, schema, application_id)
+            publish(draft, path)
+        finally:
+            for suffix in ("", "-wal", "-shm"):
+                draft.with_name(draft.name + suffix).unlink(missing_ok=True)
+
+
+def _write_schema(draft: Path, schema: Sequence[str], application_id: int) -> None:
+    with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA application_id = {application_id}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        for statement in schema:
+            connection.execute(statement)
 
 
 def _connect(path: Path, mode: Literal["rw", "ro"], busy_seconds: float) -> Engine:

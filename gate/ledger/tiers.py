@@ -16,12 +16,15 @@ Public = Callable[[str], bool]
 PRIVATE = "$private"
 """Key of an object whose value is replaced by its keyed digest when the record is sealed."""
 
-TYPES: Mapping[str, Callable[..., TierAnswer]] = {
+TYPES: Mapping[str, type[Proposal | OutOfScope | Abstain | Unparsed]] = {
     "proposal": Proposal,
     "out_of_scope": OutOfScope,
     "abstain": Abstain,
     "unparsed": Unparsed,
 }
+
+IDS, LISTS = frozenset({"action_id", "object_id"}), frozenset({"topk", "top2"})
+"""Fields of an answer that hold one id, and a list of ids, of the closed lists."""
 
 
 def shown(value: object, public: Public) -> Json:
@@ -33,41 +36,13 @@ def shown(value: object, public: Public) -> Json:
 
 def tier_body(answer: TierAnswer) -> dict[str, Json]:
     """Every field of a tier's answer; a decimal as its string, with the digits it had."""
-    common: dict[str, Json] = {
-        "tier": plain(answer.tier),
-        "backend": plain(answer.backend),
-        "receipt": plain(answer.receipt),
-    }
-    match answer:
-        case Proposal():
-            return {
-                "type": "proposal",
-                "action_id": plain(answer.action_id),
-                "object_id": plain(answer.object_id),
-                "topk": plain(answer.topk),
-                "confidence": _confidence(answer.confidence),
-                **common,
-            }
-        case OutOfScope():
-            return {
-                "type": "out_of_scope",
-                "confidence": _confidence(answer.confidence),
-                **common,
-            }
-        case Abstain():
-            return {
-                "type": "abstain",
-                "reason": plain(answer.reason),
-                "top2": plain(answer.top2),
-                **common,
-            }
-        case Unparsed():
-            return {
-                "type": "unparsed",
-                "text": plain(answer.text),
-                "confidence": _confidence(answer.confidence),
-                **common,
-            }
+    name = next(name for name, kind in TYPES.items() if kind is type(answer))
+    values = {field: getattr(answer, field) for field in answer.__dataclass_fields__}
+    return {"type": name, **{f: _field(f, value) for f, value in values.items()}}
+
+
+def _field(name: str, value: object) -> Json:
+    return _confidence(value) if name == "confidence" else plain(value)
 
 
 def _confidence(value: object) -> Json:
@@ -81,17 +56,12 @@ def _confidence(value: object) -> Json:
 def tier_core(answer: TierAnswer, public: Public) -> dict[str, Json]:
     """A tier's answer for the record: ids outside the closed lists and raw text marked private."""
     body = tier_body(answer)
-    match answer:
-        case Proposal():
-            body["action_id"] = shown(answer.action_id, public)
-            body["object_id"] = shown(answer.object_id, public)
-            body["topk"] = _each(answer.topk, public)
-        case Abstain():
-            body["top2"] = _each(answer.top2, public)
-        case Unparsed():
-            body["text"] = {PRIVATE: plain(answer.text)}
-        case OutOfScope():
-            pass
+    for name in IDS & body.keys():
+        body[name] = shown(getattr(answer, name), public)
+    for name in LISTS & body.keys():
+        body[name] = _each(getattr(answer, name), public)
+    if isinstance(answer, Unparsed):
+        body["text"] = {PRIVATE: body["text"]}
     return body
 
 
@@ -106,8 +76,8 @@ def tier_answer_of(body: Mapping[str, Json]) -> TierAnswer:
     values: dict[str, Any] = unplain(dict(body))
     if isinstance(body.get("confidence"), str):
         values["confidence"] = Decimal(body["confidence"])
-    for name in ("topk", "top2"):
-        if isinstance(values.get(name), list):
+    for name in LISTS & values.keys():
+        if isinstance(values[name], list):
             values[name] = tuple(values[name])
     return TYPES[values.pop("type")](**values)
 

@@ -18,7 +18,15 @@ from gate.ledger.book import Book, erase, read_book
 from gate.ledger.encode import canonical, parse
 from gate.ledger.receipts import Erased, Receipt
 from gate.ledger.record import Kind, event
-from gate.ledger.replay import ABSENT, ReplayReport, Status, difference, replay, replay_all
+from gate.ledger.replay import (
+    ABSENT,
+    Redecide,
+    ReplayReport,
+    Status,
+    difference,
+    replay,
+    replay_all,
+)
 from gate.records import Request, Switches, TierAnswer
 from tests.gate.ledger.samples import (
     ANSWERS,
@@ -154,9 +162,18 @@ def test_a_changed_finding_is_named_by_its_path(tmp_path: Path) -> None:
     assert report.differing_field == "findings.mentions[0][0]"
 
 
-def moved(*given: Any) -> Mapping[str, Any]:
-    """The same controller under other rules."""
-    return decided(*given, versions={**VERSIONS, "rules.yaml": "e" * 64})
+def under(versions: Mapping[str, str]) -> Redecide:
+    """The same controller under other versions."""
+
+    def again(
+        request: Request, answer: TierAnswer | None, now: datetime, switches: Switches
+    ) -> Mapping[str, Any]:
+        return decided(request, answer, now, switches, versions)
+
+    return again
+
+
+moved = under({**VERSIONS, "rules.yaml": "e" * 64})
 
 
 def test_another_configuration_is_named(tmp_path: Path) -> None:
@@ -192,7 +209,7 @@ def test_a_file_more_or_less_is_named(
 ) -> None:
     with book_in(tmp_path) as book:
         record(book, REQUEST)
-        report = replayed(book, lambda *given: decided(*given, versions=versions))
+        report = replayed(book, under(versions))
     assert (report.differing_field, report.recorded, report.today) == (field, recorded, today)
 
 

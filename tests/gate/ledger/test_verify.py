@@ -19,7 +19,7 @@ from gate.ledger.book import erase
 from gate.ledger.encode import canonical
 from gate.ledger.pseudonym import digest
 from gate.ledger.store import SCHEMA, Head, Ledger, Stored
-from gate.ledger.verify import Problem, check_chain, verify
+from gate.ledger.verify import Problem, check_chain, differences, verify
 from tests.gate.ledger.samples import NOW, book_in, filled, numbered, record
 
 COUNT = 6
@@ -194,6 +194,19 @@ def test_a_changed_column_is_found(rows: list[Stored], changes: dict[str, Any], 
     assert report.records == 2
     assert report.first_problem is not None
     assert what in report.first_problem.what
+
+
+def test_everything_wrong_with_one_record_is_told(rows: list[Stored]) -> None:
+    row = replace(rows[1], sequence=7, kind="X", key="y", previous="z", digest="0" * 64)
+    told = "; ".join(differences(row, Head(1, "f" * 64)))
+    for part in ("sequence `7`", "bytes have", "previous is", "column previous", "column kind"):
+        assert part in told
+    assert list(differences(rows[1], Head(1, rows[0].digest))) == []
+    empty = replace(rows[1], data=b"", digest=digest(b""))
+    assert list(differences(empty, Head(1, rows[0].digest))) == [
+        "record bytes are not JSON: Expecting value: line 1 column 1 (char 0); "
+        "the ledger is damaged"
+    ]
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"\xff", b'{"format": 1, "kind": "X"}'])
