@@ -18,6 +18,8 @@ from eval.table import Row
 from gate.records import NONE, UNRESOLVED, Entry
 
 FOLDER = Path(__file__).parent
+OPEN = "open.csv"
+"""Look-alikes that the gate is known not to stop; named in every report, not among the cases."""
 MENTION, SECOND = "{X}", "{Y}"
 STEP = 13
 """How far apart in the registry a name and its substitute lie."""
