@@ -650,7 +650,7 @@ def test_the_trace_changes_nothing_about_the_verdict(seed: int) -> None:
     plain = evaluate(ruleset, "ACT", DECLARED, state, gate_values, slots, NOW)
     traced = evaluate(ruleset, "ACT", DECLARED, state, gate_values, slots, NOW, trace=True)
     assert plain.trace == ()
-    assert replace(traced, trace=()) == plain
+    assert traced._replace(trace=()) == plain
     assert traced.trace[-1].rule_id in (plain.rule_id, "R-999")
     assert [r.rule_id for r in traced.trace if r.outcome is Outcome.PENDING] == list(plain.pending)
 
