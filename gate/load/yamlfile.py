@@ -29,7 +29,12 @@ DEPTH: Final = 24
 
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,39})")
 _DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]{0,39})\.[0-9]{1,40}")
-_CONTROL = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_CONTROL = re.compile(
+    r"[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+    r"|\r(?!\n)"
+)
+"""Characters that YAML forbids, and line ends that editors count differently than the parser."""
+
 _WORDS: Final = {"null": None, "~": None, "": None, "true": True, "false": False}
 
 _FIXES: Final = (
@@ -38,6 +43,7 @@ _FIXES: Final = (
     ("cannot start any token", "put a text that begins with a special character in quotes"),
     ("end of stream", "close the quotation mark"),
     ("expected ',' or", "close the bracket and separate the items by commas"),
+    ("could not find expected ':'", "write `key: value`, or indent the line"),
     ("escape", "use single quotes, or write the backslash twice"),
     ("nesting", "write the value flatter"),
     ("alias", "put a text that begins with `*` or `&` in quotes"),
@@ -114,10 +120,12 @@ def _refuse_control(text: str, path: str) -> None:
 
 def _syntax(error: yaml.YAMLError, text: str, path: str) -> ConfigError:
     """A parser's error in our words."""
-    mark = getattr(error, "problem_mark", None)
-    line = mark.line + 1 if mark else None
     problem = str(getattr(error, "problem", None) or error).splitlines()[0]
-    if line and text.splitlines()[line - 1 : line] and _tabbed(text.splitlines()[line - 1]):
+    unended_key = problem.startswith("could not find expected ':'")
+    mark = getattr(error, "context_mark" if unended_key else "problem_mark", None)
+    lines = text.split("\n")
+    line = min(mark.line + 1, len(lines)) if mark else None
+    if line and _tabbed(lines[line - 1]):
         problem = "tab in the indentation"
     fix = next((f for word, f in _FIXES if word in problem), "check the indentation and the quotes")
     return ConfigError(f"not valid YAML: {problem}", file=path, line=line, fix=fix)

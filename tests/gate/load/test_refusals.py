@@ -144,6 +144,8 @@ YAML = [
     ("a: [1\nb: 2\n", 2, "expected", "close the bracket"),
     ('a: "\\ud800"\n', 1, "escape", "single quotes"),
     ("a: b\n  c: d\n", 2, "not valid YAML", ""),
+    ("a: b\nc\n", 2, "could not find expected ':'", "`key: value`"),
+    ("a: b\nc", 2, "could not find expected ':'", "`key: value`"),
     ("a: 1\nb: 2\na: 3\n", 3, "key `a` is given twice", "line 1"),
     ("a: {b: 1, b: 2}\n", 1, "key `b` is given twice", "line 1"),
     ("a: &x 1\nb: *x\n", 1, "anchor `x`", "write the value out"),
@@ -152,6 +154,9 @@ YAML = [
     ("a: 1\n? [b]\n: 2\n", 2, "key is not a plain word", "before the colon"),
     ("a: 1\n---\nb: 2\n", 2, "second document", "remove"),
     ("a: 1\nb: \a\n", 2, "control character `U+0007`", "remove"),
+    ("a: 1\rb: 2\n", 1, "control character `U+000D`", "remove"),
+    ("a: x\u2028y\n", 1, "control character `U+2028`", "remove"),
+    ("a: 1\r\nb: x: y\r\n", 2, "mapping values", "quotes"),
     ("a: " + "[" * 30 + "]" * 30, 1, "nested more than", "flatter"),
     ("a: " + "[" * 3000, 1, "nesting", "flatter"),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from decimal import Decimal
@@ -9,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gate.configuration import Configuration
 from gate.errors import RequestError
 from gate.load import load
 from gate.load.requests import parse_decide, parse_proposal, parse_request
-from gate.records import Abstain, Entry, OutOfScope, Proposal, Session, Turn, Unparsed
+from gate.records import Abstain, Entry, OutOfScope, Proposal, Request, Session, Turn, Unparsed
 from tests.gate.load.folders import GOOD, write
 
 BASE: Mapping[str, Any] = {"request_id": "q1", "channel": "web", "utterance": "Hello"}
@@ -274,3 +277,25 @@ def test_malformed_proposal_is_refused(value: Any, problem: str) -> None:
     assert problem in caught.value.problem
     assert caught.value.where.startswith("line 4, field proposal")
     assert caught.value.fix
+
+
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+FIELDS = (*Request.__slots__, "confirm", "proposal")
+
+
+@given(st.dictionaries(st.sampled_from(FIELDS), junk))
+def test_any_fields_are_a_request_or_a_request_error(
+    configuration: Configuration, fields: dict[str, Any]
+) -> None:
+    text = json.dumps({**BASE, **fields})
+    for parse in (parse_request, parse_decide):
+        with contextlib.suppress(RequestError):
+            parse(text, configuration, "line 1")
+    with contextlib.suppress(RequestError):
+        parse_proposal(fields)
