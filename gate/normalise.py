@@ -12,10 +12,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 _FOLDS = {
-    **dict.fromkeys("‘’‚‛ʼʹ′`´＇ꞌ", "'"),  # noqa: RUF001
-    **dict.fromkeys("“”„‟«»″＂〝〞", '"'),  # noqa: RUF001
-    **dict.fromkeys("‐‑‒–—―−﹘﹣－⁃", "-"),  # noqa: RUF001
+    **dict.fromkeys("‘’‚‛ʼʹ′`´΄\u1ffd᾽᾿῾‹›ꞌ", "'"),  # noqa: RUF001
+    **dict.fromkeys("“”„‟«»″〝〞", '"'),
+    **dict.fromkeys("‐‒–—―−﹘⁃", "-"),  # noqa: RUF001
 }
+"""What NFKC leaves apart, or (spacing accents, double primes) takes apart."""
 
 _IGNORABLE_RANGES = (
     (0x00AD, 0x00AD), (0x034F, 0x034F), (0x061C, 0x061C), (0x115F, 0x1160), (0x17B4, 0x17B5),
@@ -53,15 +54,29 @@ def is_ignorable(char: str) -> bool:
 @lru_cache(maxsize=65536)
 def _fold_cluster(cluster: str) -> str:
     """Fold a base character with its combining marks; white space becomes one space each."""
-    kept = "".join(c for c in cluster if not is_ignorable(c))
+    kept = "".join(_FOLDS.get(c, c) for c in cluster if not is_ignorable(c))
     folded = unicodedata.normalize("NFKC", kept).casefold()
     folded = unicodedata.normalize("NFKC", folded)
     return "".join(" " if c.isspace() else _FOLDS.get(c, c) for c in folded if not is_ignorable(c))
 
 
+@lru_cache(maxsize=65536)
 def _joins(char: str) -> bool:
-    """True if `char` may compose with what stands before it (combining mark or conjoining jamo)."""
-    return unicodedata.combining(char) != 0 or "\u1160" <= char <= "\u11ff" or is_ignorable(char)
+    """True if `char` may compose with what stands before it, or is nothing by itself.
+
+    That is a mark or a conjoining vowel, as it is or behind NFKC (half-width kana, compatibility jamo).
+    """
+    first = unicodedata.normalize("NFKC", char)[0]
+    marks = unicodedata.category(first).startswith("M") or first in _VOWELS
+    return marks or "\u1160" <= first <= "\u11ff" or is_ignorable(char)
+
+
+_VOWELS = "\U00016d67"
+"""Letters outside of Hangul that compose with the one before them (Kirat Rai)."""
+
+
+SLOW = "\uffff"
+"""A noncharacter: marks a text that must be folded cluster by cluster."""
 
 
 class _Folds(dict[int, str]):
@@ -73,9 +88,6 @@ class _Folds(dict[int, str]):
         self[code] = folded = folded if len(folded) == 1 else SLOW
         return folded
 
-
-SLOW = "\uffff"
-"""A noncharacter: marks a text that must be folded cluster by cluster."""
 
 _TABLE = _Folds()
 
