@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,12 +15,13 @@ from types import ModuleType
 from typing import Any
 
 import gate.conditions
+import gate.controller
 import gate.rules
 import gate.state
 
 GATE = Path(gate.rules.__file__).parent
-PARTS = ("state", "conditions", "rules")
-"""The modules of the engine, each importing only earlier ones (and records and errors)."""
+PARTS = ("state", "conditions", "rules", "controller")
+"""The modules of the engine, each importing only earlier ones among them."""
 
 NOW = datetime(2026, 12, 1, 9, 0, 0, tzinfo=UTC)
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -47,6 +49,7 @@ class Engine:
     state: ModuleType
     conditions: ModuleType
     rules: ModuleType
+    controller: ModuleType
 
     def predicate(self, form: Mapping[str, Any]) -> Any:
         fields = dict(form)
@@ -103,7 +106,7 @@ class Engine:
         return self.rules.build([self.rule(form) for form in forms], "1")
 
 
-REAL = Engine(gate.state, gate.conditions, gate.rules)
+REAL = Engine(gate.state, gate.conditions, gate.rules, gate.controller)
 
 
 def source_of(part: str) -> str:
@@ -111,27 +114,27 @@ def source_of(part: str) -> str:
     return (GATE / f"{part}.py").read_text(encoding="utf-8")
 
 
-def loaded(label: str, sources: Mapping[str, str]) -> dict[str, ModuleType]:
-    """Copies of the engine's modules that import one another; `sources` replaces the text of some.
+@contextmanager
+def changed(label: str, part: str, text: str) -> Iterator[Engine]:
+    """The engine with the text of one module replaced, and copies of the modules after it.
 
-    The copies live in `sys.modules` under names of their own, as dataclasses need it.
+    The copies import one another, and live in `sys.modules` under names of their own for as long
+    as the context lasts, because dataclasses look themselves up there.
     """
-    modules: dict[str, ModuleType] = {}
-    for part in PARTS:
-        text = sources.get(part) or source_of(part)
-        for earlier in modules:
-            text = text.replace(f"from gate.{earlier} import", f"from {label}_{earlier} import")
-        module = ModuleType(f"{label}_{part}")
-        sys.modules[module.__name__] = module
-        exec(compile(text, f"{label}/{part}.py", "exec"), module.__dict__)  # noqa: S102
-        modules[part] = module
-    return modules
-
-
-def forget(modules: Mapping[str, ModuleType]) -> None:
-    """Drop copies made by `loaded`."""
-    for module in modules.values():
-        del sys.modules[module.__name__]
+    modules = {earlier: vars(REAL)[earlier] for earlier in PARTS[: PARTS.index(part)]}
+    copies: dict[str, ModuleType] = {}
+    try:
+        for later in PARTS[PARTS.index(part) :]:
+            text = source_of(later) if copies else text
+            for copy in copies:
+                text = text.replace(f"from gate.{copy} import", f"from {label}_{copy} import")
+            module = ModuleType(f"{label}_{later}")
+            sys.modules[module.__name__] = copies[later] = module
+            exec(compile(text, f"{label}/{later}.py", "exec"), module.__dict__)  # noqa: S102
+        yield Engine(**modules, **copies)
+    finally:
+        for module in copies.values():
+            del sys.modules[module.__name__]
 
 
 def default(priority: int = 999) -> dict[str, Any]:

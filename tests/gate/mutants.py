@@ -1,8 +1,8 @@
 """Hand-made mutants of the engine: each a plausible mistake, as one replacement of source text.
 
-A mutant is loaded as copies of the engine's modules with one text replaced, and has to fail the
-battery. To add one, append it to the list of its module; to cover another module, add the module
-to `tests.gate.engine.PARTS` and its battery to `BATTERIES`.
+A mutant is loaded as a changed copy of one module and copies of those that import it, and has to
+fail the battery of its module. To add one, append it to the list of its module; to cover another
+module, add the module to `tests.gate.engine.PARTS` and its battery to `BATTERIES`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tests.gate import battery
-from tests.gate.engine import Engine, forget, loaded, source_of
+from tests.gate import battery, controller_battery
+from tests.gate.engine import Engine, changed, source_of
 
 
 @dataclass(frozen=True)
@@ -205,11 +205,49 @@ RULES = (
     Mutant("rules", "default_untraced", "TRUE, ())) if trace else ()", "TRUE, ())) if False else ()"),
 )  # fmt: skip
 
-MUTANTS = STATE + CONDITIONS + RULES
+CONTROLLER = (
+    Mutant("controller", "any_language", "if findings.language is None:", "if False:"),
+    Mutant("controller", "no_rules_without_commitment",
+           "    if rules.boundary is not Boundary.ALLOW:\n", "    if False:\n"),
+    Mutant("controller", "failed_action_forgotten",
+           "configuration.catalog.get(failed.action_id) if failed else None", "None"),
+    Mutant("controller", "rules_of_no_action", "action.action_id if action else None", "None"),
+    Mutant("controller", "state_always_off", "    if switches.no_state:", "    if True:"),
+    Mutant("controller", "no_closing_checks", "for reserved, closes in CHECKS:",
+           "for reserved, closes in ():"),
+    Mutant("controller", "last_check_names_it", "for reserved, closes in CHECKS:",
+           "for reserved, closes in CHECKS[::-1]:"),
+    Mutant("controller", "several_requests_pass", "    (Reserved.MULTI, _multi),\n", ""),
+    Mutant("controller", "direction_passes", "    (Reserved.DIRECTION, _direction),\n", ""),
+    Mutant("controller", "no_action_evidence_needed", "    (Reserved.ACTION, _action),\n", ""),
+    Mutant("controller", "no_object_needed", "    (Reserved.OBJECT, _object_check),\n", ""),
+    Mutant("controller", "no_confidence_needed", "    (Reserved.CONFIDENCE, _confidence),\n", ""),
+    Mutant("controller", "writes_on_a_question", "        (Direction.WRITE, Direction.MIXED)\n",
+           "        (Direction.WRITE, Direction.MIXED, Direction.READ)\n"),
+    Mutant("controller", "reads_on_an_order", "else (Direction.READ, Direction.UNDECLARED)",
+           "else (Direction.READ, Direction.UNDECLARED, Direction.WRITE)"),
+    Mutant("controller", "any_verb_is_evidence", "    if not mine:\n", "    if False:\n"),
+    Mutant("controller", "null_confidence_passes", "    if confidence is None:\n",
+           "    if False and confidence is None:\n"),
+    Mutant("controller", "threshold_exclusive", "confidence < threshold", "confidence <= threshold"),
+    Mutant("controller", "threshold_ignored", "confidence < threshold", "False"),
+    Mutant("controller", "proposed_object_wins",
+           "    return Resolution(UNRESOLVED, \"PROPOSAL_DISAGREES\", options)",
+           "    return Resolution(proposal.object_id, \"\")"),
+    Mutant("controller", "none_is_an_object",
+           "case.resolution.object_id == NONE and not case.action.object_required",
+           "not case.resolution.resolved"),
+    Mutant("controller", "closing_terminal_dispatches",
+           "terminal = case.configuration.terminals[closing[0]]", "pass"),
+    Mutant("controller", "no_options", "_options(case) if terminal is Terminal.CLARIFY else ()", "()"),
+)  # fmt: skip
+
+MUTANTS = STATE + CONDITIONS + RULES + CONTROLLER
 BATTERIES: Mapping[str, Callable[[Engine], None]] = {
     "state": battery.run,
     "conditions": battery.run,
     "rules": battery.run,
+    "controller": controller_battery.run,
 }
 
 
@@ -220,12 +258,10 @@ def survives(mutant: Mutant) -> bool:
         raise ValueError(
             f"mutant `{mutant.name}`: its text stands {source.count(mutant.old)} times"
         )
-    changed = source.replace(mutant.old, mutant.new)
-    modules = loaded(f"mutant_{mutant.name}", {mutant.part: changed})
+    text = source.replace(mutant.old, mutant.new)
     try:
-        BATTERIES[mutant.part](Engine(**modules))
+        with changed(f"mutant_{mutant.name}", mutant.part, text) as engine:
+            BATTERIES[mutant.part](engine)
     except Exception:
         return False
-    finally:
-        forget(modules)
     return True

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
+from copy import deepcopy
 from itertools import permutations, product
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gate.errors import ConfigError
+from gate.load import load
 from gate.rules import AMBIGUOUS_SLOT, evaluate
 from tests.gate.chance import ACTIONS, PREDICATES, random_inputs, random_rules
+from tests.gate.demo import DEMO, demo
 from tests.gate.engine import NOW, REAL, blocking, decide, default, whole
 
 DECLARED = REAL.predicates(PREDICATES)
@@ -119,3 +126,45 @@ def test_p05_one_default_in_two_contents_refuses() -> None:
 def test_p05_the_id_does_not_break_ties() -> None:
     for ids in permutations(("R-001", "R-002")):
         assert refuses([*(blocking(5, FLAG, id=rule_id) for rule_id in ids), default()])
+
+
+# The same through the files of an institution.
+
+
+def rewritten(folder: Path, change: Callable[[list[Any]], list[Any]]) -> Path:
+    """A copy of the demo institution with another list of rules in `rules.yaml`."""
+    shutil.copytree(DEMO, folder)
+    file = folder / "rules.yaml"
+    content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    content["rules"] = change(content["rules"])
+    file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_p05_the_demo_loads_alike_in_any_order_of_its_rules(tmp_path: Path, seed: int) -> None:
+    def shuffled(rules: list[Any]) -> list[Any]:
+        Random(seed).shuffle(rules)  # noqa: S311
+        return rules
+
+    assert load(rewritten(tmp_path / "demo", shuffled)).rules == demo().rules
+
+
+def test_p05_the_demo_with_every_rule_twice_is_the_demo(tmp_path: Path) -> None:
+    twice = load(rewritten(tmp_path / "demo", lambda rules: rules + deepcopy(rules))).rules
+    assert twice.rules == demo().rules.rules
+    assert twice.collapsed == tuple(sorted(rule.rule_id for rule in twice.rules))
+
+
+@pytest.mark.parametrize(
+    "change", [{"priority": 11}, {"priority": 20, "id": "R-777"}, {"explain": "another reason"}]
+)
+def test_p05_the_demo_with_a_conflicting_rule_refuses_with_file_and_line(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    folder = rewritten(tmp_path / "demo", lambda rules: [*rules, deepcopy({**rules[0], **change})])
+    with pytest.raises(ConfigError) as error:
+        load(folder)
+    assert error.value.file.endswith("rules.yaml")
+    assert error.value.line
+    assert error.value.fix

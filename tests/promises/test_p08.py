@@ -4,7 +4,6 @@ dies."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,46 +14,12 @@ from gate.configuration import Configuration
 from gate.load import load
 from gate.records import Boundary
 from gate.rules import Outcome, Rule, RulesVerdict, build, evaluate
-from tests.gate import battery
-from tests.gate.engine import NOW, REAL, Engine, ago, dated, forget, loaded, says
-from tests.gate.mutants import MUTANTS, Mutant, survives
+from tests.gate.demo import CALM, demo, demo_state
+from tests.gate.engine import NOW, PARTS, REAL, ago, changed, dated, says, source_of
+from tests.gate.mutants import BATTERIES, MUTANTS, Mutant, survives
 
-DEMO = Path(__file__).resolve().parents[2] / "configs" / "demo"
-
-# The demo institution: a state in which everything is allowed, and for every rule the smallest
-# change that makes it true beside one that just does not.
-
-CALM: dict[str, object] = {
-    "safety_escalation_required": False,
-    "request_supported": True,
-    "service_available": True,
-    "request_scope_clear": True,
-    "price_feed_updated_at": ago(hours=1),
-    "identity_verified": dated(True),
-    "session_started_at": ago(minutes=5),
-    "risk_tier": "low",
-    "card_control_permitted": True,
-    "card_already_frozen": dated(False),
-    "contact_change_permitted": True,
-    "contact_changed_at": ago(days=100),
-    "address_changes_this_year": 1,
-    "fund_order_permitted": True,
-    "kyc_reviewed_at": ago(days=100),
-    "fund_terms_accepted": "v3",
-    "fund_terms_current": "v3",
-    "fund_risk_class": "moderate",
-    "suitability_confirmed": False,
-    "fund_minimum": "100.00",
-    "order_limit": 5000,
-    "orders_today": dated(1),
-    "available_balance": dated("1000.00"),
-    "account_closure_permitted": True,
-    "pending_transactions": dated(0),
-    "account_opened_at": ago(days=400),
-}
-EMPTY_ACCOUNT = {"available_balance": dated("0.00")}
-CALM_OF: Mapping[str, Mapping[str, object]] = {"CLOSE_ACCOUNT": EMPTY_ACCOUNT}
-"""What differs from CALM where an action asks for the opposite."""
+# The demo institution: for every rule the smallest change of its calm state that makes it true,
+# beside one that just does not.
 
 Change = Mapping[str, object]
 
@@ -128,21 +93,12 @@ DEMO_CASES: Mapping[str, tuple[str, Change, Change]] = {
 """Rule -> an action it applies to, the change that makes it true, one that just does not."""
 
 
-@cache
-def demo() -> Configuration:
-    return load(DEMO)
-
-
 def decided(
     configuration: Configuration, action: str | None, state: Mapping[str, object]
 ) -> RulesVerdict:
     return evaluate(
         configuration.rules, action, configuration.predicates, state, {}, {}, NOW, trace=True
     )
-
-
-def demo_state(action: str, change: Change) -> dict[str, object]:
-    return {**CALM, **CALM_OF.get(action, {}), **change}
 
 
 def outcome_of(verdict: RulesVerdict, rule_id: str) -> Outcome:
@@ -277,16 +233,16 @@ def test_p08_every_routebr_state_gets_the_first_true_rule(routebr: Configuration
 # Mutants.
 
 
-def test_p08_the_engine_passes_the_battery() -> None:
-    battery.run(REAL)
+@pytest.mark.parametrize("part", BATTERIES)
+def test_p08_the_engine_passes_every_battery(part: str) -> None:
+    BATTERIES[part](REAL)
 
 
-def test_p08_an_unchanged_copy_of_the_engine_passes_the_battery() -> None:
-    modules = loaded("unchanged", {})
-    try:
-        battery.run(Engine(**modules))
-    finally:
-        forget(modules)
+@pytest.mark.parametrize("part", BATTERIES)
+def test_p08_an_unchanged_copy_of_the_engine_passes_every_battery(part: str) -> None:
+    with changed("unchanged", part, source_of(part)) as engine:
+        assert vars(engine)[part] is not vars(REAL)[part]
+        BATTERIES[part](engine)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.part}-{m.name}")
@@ -296,7 +252,7 @@ def test_p08_every_mutant_dies(mutant: Mutant) -> None:
 
 def test_p08_mutants_are_many_and_of_every_module() -> None:
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 25
-    assert {mutant.part for mutant in MUTANTS} >= {"state", "conditions", "rules"}
+    assert {mutant.part for mutant in MUTANTS} == set(BATTERIES) == set(PARTS)
 
 
 def test_p08_a_mutant_whose_text_is_gone_is_reported() -> None:

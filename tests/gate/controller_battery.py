@@ -1,0 +1,136 @@
+"""A quick battery against one controller, over the demo institution: one case for every way through.
+
+It must pass on the real controller and fail on every mutant of it. What each finding should be is
+the business of the findings' own tests; the sentences here are plain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from gate.findings import find
+from gate.records import (
+    Abstain,
+    Entry,
+    OutOfScope,
+    Proposal,
+    Request,
+    Session,
+    Situation,
+    Switches,
+    TierAnswer,
+)
+from tests.gate.demo import demo, demo_state
+from tests.gate.engine import NOW, Engine
+
+OWN = (
+    Entry("ACC-1", "ACCOUNT", "Everyday Checking", ("everyday checking",), own=True),
+    Entry("CARD-1", "CARD", "Debit card", ("debit card",), own=True),
+    Entry("CARD-2", "CARD", "Credit card", ("credit card",), own=True),
+)
+ONE_CARD = Session("C-1", ("member",), OWN[:2])
+TWO_CARDS = Session("C-2", ("member",), OWN)
+
+FREEZE = "please freeze my debit card"
+STATUS = "what is the status of my card?"
+UNVERIFIED = {"identity_verified": {"value": False, "as_of": NOW.isoformat()}}
+ESCALATED = {"safety_escalation_required": True}
+
+
+def proposal(
+    action: str,
+    object_id: str | None = None,
+    confidence: str | None = "0.60",
+    topk: tuple[str, ...] = (),
+) -> Proposal:
+    """A proposal of the fast tier, at its threshold unless told otherwise."""
+    sure = None if confidence is None else Decimal(confidence)
+    return Proposal(action, object_id, topk or (action,), sure, "fast")
+
+
+Expected = tuple[str, str, str]
+"""Terminal, deciding id and first reason (or nothing)."""
+
+CASES: tuple[tuple[str, TierAnswer, dict[str, Any], Expected], ...] = (
+    # Through every check.
+    ("what is the fee for a wire transfer?", proposal("FEE_INFO"), {}, ("DISPATCH", "R-999", "")),
+    (FREEZE, proposal("FREEZE_CARD"), {}, ("DISPATCH", "R-999", "")),
+    (FREEZE, proposal("FREEZE_CARD", "CARD-1"), {}, ("DISPATCH", "R-999", "")),
+    (STATUS, proposal("CARD_STATUS"), {}, ("DISPATCH", "R-999", "")),
+    # Without a commitment the rules speak first.
+    ("我的银行卡丢了", proposal("CARD_HELP"), {}, ("HANDOFF", "G-LANGUAGE", "LANGUAGE_NOT_CONFIGURED")),
+    ("hello there", OutOfScope("fast"), {}, ("REJECT", "G-SCOPE", "OUT_OF_SCOPE")),
+    ("hello there", OutOfScope("fast"), {"change": ESCALATED}, ("HANDOFF", "R-010", "")),
+    ("hello there", Abstain("low", "fast"), {}, ("CLARIFY", "G-ABSTAIN", "low")),
+    ("hello there", Abstain("low", "fast"), {"change": ESCALATED}, ("HANDOFF", "R-010", "")),
+    ("hello there", proposal("NO_SUCH"), {}, ("CLARIFY", "G-CONTRACT", "C-CLOSED:action_id")),
+    ("hello there", proposal("NO_SUCH"), {"change": UNVERIFIED},
+     ("CLARIFY", "G-CONTRACT", "C-CLOSED:action_id")),
+    (STATUS, proposal("CARD_STATUS", topk=("FEE_INFO",)), {}, ("CLARIFY", "G-CONTRACT", "C-CROSS:primary")),
+    (STATUS, proposal("CARD_STATUS", topk=("FEE_INFO",)), {"change": UNVERIFIED}, ("CLARIFY", "R-110", "")),
+    # Rules before checks, of the committed action.
+    ("please freeze my card", proposal("CARD_STATUS", None, None), {"change": UNVERIFIED},
+     ("CLARIFY", "R-110", "")),
+    (STATUS, proposal("FEE_INFO"), {"change": UNVERIFIED}, ("DISPATCH", "R-999", "")),
+    (STATUS, proposal("CARD_STATUS"), {"change": {"identity_verified": True}},
+     ("CLARIFY", "R-110", "R-110:identity_verified:STALE")),
+    # Each check.
+    ("please freeze my debit card and also change my email", proposal("FREEZE_CARD"), {},
+     ("CLARIFY", "G-MULTI", "SEVERAL_REQUESTS")),
+    ("is my debit card frozen?", proposal("FREEZE_CARD"), {}, ("CLARIFY", "G-DIRECTION", "DIRECTION_READ")),
+    (FREEZE, proposal("CARD_STATUS"), {}, ("CLARIFY", "G-DIRECTION", "DIRECTION_WRITE")),
+    (FREEZE, proposal("CHANGE_EMAIL"), {}, ("CLARIFY", "G-ACTION", "NO_ACTION_EVIDENCE")),
+    (STATUS, proposal("CARD_STATUS"), {"session": TWO_CARDS}, ("CLARIFY", "G-OBJECT", "SEVERAL_OWN_OBJECTS")),
+    (STATUS, proposal("CARD_STATUS"), {"session": None}, ("CLARIFY", "G-OBJECT", "*")),
+    ("please freeze my credit card", proposal("FREEZE_CARD", "CARD-1"), {"session": TWO_CARDS},
+     ("CLARIFY", "G-OBJECT", "PROPOSAL_DISAGREES")),
+    ("what is the price?", proposal("FUND_PRICE"), {}, ("CLARIFY", "G-OBJECT", "*")),
+    (FREEZE, proposal("FREEZE_CARD", None, None), {}, ("CLARIFY", "G-CONFIDENCE", "NO_CONFIDENCE")),
+    (FREEZE, proposal("FREEZE_CARD", None, "0.5999"), {}, ("CLARIFY", "G-CONFIDENCE", "BELOW_THRESHOLD")),
+    # The first failing check names the verdict.
+    ("is my card frozen?", proposal("FREEZE_CARD", None, None), {"session": TWO_CARDS},
+     ("CLARIFY", "G-DIRECTION", "DIRECTION_READ")),
+    (STATUS, proposal("CARD_STATUS", None, None), {"session": TWO_CARDS},
+     ("CLARIFY", "G-OBJECT", "SEVERAL_OWN_OBJECTS")),
+    # Ablations.
+    (STATUS, proposal("CARD_STATUS"), {"change": UNVERIFIED, "switches": Switches(no_state=True)},
+     ("DISPATCH", "R-999", "NO_STATE")),
+    (STATUS, proposal("CARD_STATUS"), {"switches": Switches(no_objects=True)},
+     ("CLARIFY", "G-OBJECT", "NO_OBJECTS")),
+    (FREEZE, proposal("CARD_STATUS"), {"switches": Switches(no_direction=True)}, ("DISPATCH", "R-999", "")),
+    (FREEZE, proposal("FREEZE_CARD", None, None), {"switches": Switches(ignore_confidence=True)},
+     ("DISPATCH", "R-999", "")),
+)  # fmt: skip
+
+
+def decide(
+    engine: Engine,
+    text: str,
+    answer: TierAnswer,
+    *,
+    session: Session | None = ONE_CARD,
+    change: Mapping[str, object] | None = None,
+    switches: Switches | None = None,
+) -> Any:
+    """One decision over the demo institution."""
+    request = Request("R-1", "web", text, session=session)
+    state = demo_state(getattr(answer, "action_id", ""), change or {})
+    situation = Situation(state, NOW, session)
+    findings = find(demo(), request)
+    return engine.controller.decide(demo(), situation, findings, answer, switches or Switches())
+
+
+def run(engine: Engine) -> None:
+    """Raise (anything) unless every case ends as it must."""
+    for text, answer, inputs, (terminal, rule_id, reason) in CASES:
+        verdict = decide(engine, text, answer, **inputs)
+        found = (verdict.terminal.value, verdict.rule_id)
+        assert found == (terminal, rule_id), (text, answer, verdict)
+        reasons = verdict.reason_codes or ("",)
+        assert reason in (reasons[0], "*"), (text, answer, verdict)
+        assert verdict.boundary == "ALLOW" or terminal != "DISPATCH"
+    offered = decide(engine, STATUS, proposal("CARD_STATUS"), session=TWO_CARDS).options
+    assert [option.object_id for option in offered] == ["CARD-1", "CARD-2"]
+    assert engine.controller.malformed(demo(), "NO_TEXT").rule_id == "G-REQUEST"
