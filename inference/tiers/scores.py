@@ -16,8 +16,8 @@ PLACES = 6
 
 
 def confidence(probability: float) -> Decimal:
-    """A probability as it is recorded and compared: a decimal of six places, cut, never raised."""
-    return Decimal(int(probability * 10**PLACES)).scaleb(-PLACES)
+    """A probability as it is recorded and compared: a decimal rounded to six places."""
+    return Decimal(f"{probability:.{PLACES}f}")
 
 
 def shown(probabilities: Mapping[str, float]) -> str:
