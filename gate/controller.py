@@ -244,11 +244,11 @@ def _object(
     switches: Switches,
 ) -> Resolution:
     """The gate's own finding; a tier that proposes a different object leaves it unresolved."""
-    if switches.no_objects:
-        return Resolution(UNRESOLVED, "NO_OBJECTS")
     if switches.no_object_evidence:
         return _as_proposed(configuration, situation, proposal)
     found = resolve(action, findings, situation, configuration.registry.entries)
+    if switches.no_objects:
+        return found if found.object_id == NONE else Resolution(UNRESOLVED, "NO_OBJECTS")
     if proposal.object_id is None or proposal.object_id == found.object_id:
         return found
     if found.object_id == UNRESOLVED:

@@ -116,7 +116,7 @@ def _status(reading: _Reading, name: Occurrence) -> Status:
         return Status.MIXED
     if _extended(reading, name):
         return Status.EXTENDED
-    if not _left_is_free(reading, name):
+    if _in_token(reading, name) or not _left_is_free(reading, name):
         return Status.LONGER
     if _affixed(reading, name):
         return Status.AFFIX
@@ -192,6 +192,23 @@ def mixes_scripts(run: str) -> bool:
     return len(names & {"LATIN", "GREEK", "CYRILLIC"}) > 1
 
 
+_GLUE = frozenset("._-/·•@#")
+"""Marks that make one token of what stands against them on both sides (510050.5, SZ.510050)."""
+
+
+def _in_token(reading: _Reading, name: Occurrence) -> bool:
+    """True inside a longer token: glued to a letter or digit, or a Han edge with one against it."""
+    folded, start, end = reading.text.folded, name.start, name.end
+    after = folded[end : end + 2]
+    if len(after) == 2 and after[0] in _GLUE and is_word(after[1]) and is_word(folded[end - 1]):
+        return True
+    before = folded[max(0, start - 2) : start]
+    if len(before) == 2 and before[1] in _GLUE and is_word(before[0]) and is_word(folded[start]):
+        return True
+    numbered = end < len(folded) and is_word(folded[end])
+    return numbered and not any(a <= end < b for a, b in reading.claimed)
+
+
 def _left_is_free(reading: _Reading, name: Occurrence) -> bool:
     """Han to the left must be another name, or end in context words back to a boundary."""
     ends = frozenset(k.end for k in reading.names if k.end <= name.start)
@@ -220,16 +237,25 @@ def _free(
 def _affixed(reading: _Reading, name: Occurrence) -> bool:
     """A declared name prefix or suffix beside the name, or a capitalised neighbour."""
     folded, lexicon = reading.text.folded, reading.lexicon
-    if lexicon.suffixes.starting_at(folded, name.end) > 0:
+    if _longer(reading, name.end):
         return True
-    if any(index.tails.starting_at(folded, name.end) > 0 for index in reading.indexes):
-        return True
-    gap_after = folded[name.end : name.end + 1] in (" ", "-")
-    if gap_after and lexicon.suffixes.starting_at(folded, name.end + 1) > 0:
+    if folded[name.end : name.end + 1] in _GAPS and _longer(reading, name.end + 1):
         return True
     before = name.start - (folded[max(0, name.start - 1) : name.start] in (" ", "-"))
     prefixes = lexicon.prefixes.ending_at(folded, before)
     return any(not touches(folded, p, before) for p in prefixes) or _capital_beside(reading, name)
+
+
+_GAPS = frozenset(" -·•(_")
+"""Marks that may stand between a name and what makes it a longer one."""
+
+
+def _longer(reading: _Reading, position: int) -> bool:
+    """True if a declared name suffix, or the rest of a longer registered name, starts here."""
+    folded = reading.text.folded
+    if reading.lexicon.suffixes.starting_at(folded, position) > 0:
+        return True
+    return any(index.tails.starting_at(folded, position) > 0 for index in reading.indexes)
 
 
 _BEFORE = re.compile(r"([^\W_]+)[ -]$")
