@@ -254,16 +254,9 @@ def _head(result: MetamorphicResult) -> Section:
         " nothing stands against a dispatch, so that only the text can stop it.",
         f"Switches set: {', '.join(run_.switches) or 'none'}."
         f" Checks that the configuration cannot make: {', '.join(run_.inert) or 'none'}.",
-        _open(),
         f"Command: {run_.command}",
     )
     return Section("What was run", texts)
-
-
-def _open() -> str:
-    rows = table.read(derive.FOLDER / derive.OPEN, ("name", "note"))
-    names = ", ".join(row["name"] for row in rows)
-    return f"Known and open, not among the cases: {len(rows)} look-alikes ({names})."
 
 
 def _table(title: str, counts: Counts) -> Section:

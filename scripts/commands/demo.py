@@ -52,6 +52,7 @@ def demo(
         if terminal.for_people():
             for number, (case, answered) in enumerate(ended, start=1):
                 show(number, case, answered)
+            overview(ended)
         else:
             for case, answered in ended:
                 terminal.json_line(line(case, answered))
@@ -130,6 +131,27 @@ def show(number: int, case: dict[str, Any], answered: Answered) -> None:
         paragraph = f", paragraph {c.paragraph}" if c.paragraph else ""
         place = terminal.markup(f"[{c.evidence_id}] {c.source}: {where}{paragraph}")
         out.print(f"    [dim]{place}[/dim]")
+
+
+def overview(ended: list[tuple[dict[str, Any], Answered]]) -> None:
+    """All requests of the demo as one table."""
+    lines = []
+    for number, (case, answered) in enumerate(ended, start=1):
+        verdict, tried = answered.routed.verdict, answered.routed.tried
+        lines.append(
+            (
+                number,
+                case["utterance"],
+                tried[-1].tier if tried else "-",
+                answered.routed.findings.direction.value,
+                verdict.action_id or "-",
+                verdict.object_id,
+                answered.rule_id,
+                answered.terminal.value,
+            )
+        )
+    columns = ("", "request", "tier", "reads", "action", "object", "decided by", "terminal")
+    terminal.rows("The whole way through", columns, lines)
 
 
 def _said(answer: TierAnswer) -> str:

@@ -18,7 +18,6 @@ from eval.table import Row
 from gate.records import NONE, UNRESOLVED, Entry
 
 FOLDER = Path(__file__).parent
-OPEN = "open.csv"
 """Look-alikes that the gate is known not to stop; named in every report, not among the cases."""
 MENTION, SECOND = "{X}", "{Y}"
 STEP = 13
