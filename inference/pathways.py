@@ -75,10 +75,16 @@ def _quoted(passages: Sequence[Passage], quotes: Sequence[Quote]) -> Draft:
     citations.update({q.passage.evidence_id: _place(q.passage, q) for q in reversed(quotes)})
     return Draft(
         statements=tuple(Statement(q.text, (q.passage.evidence_id,)) for q in quotes),
-        evidence=tuple(Evidence(p.evidence_id, p.text, p.source.file) for p in passages),
+        evidence=tuple(_evidence(passage) for passage in passages),
         citations=MappingProxyType(citations),
         score=max(quote.score for quote in quotes),
     )
+
+
+def _evidence(passage: Passage) -> Evidence:
+    """A passage for the gate's check, which reads a semicolon, not a line break, as an end."""
+    text = "; ".join(block.text for block in passage.blocks)
+    return Evidence(passage.evidence_id, text, passage.source.file)
 
 
 def _place(passage: Passage, quote: Quote | None = None) -> Citation:
