@@ -31,6 +31,9 @@ OLDEST = (3, 37)
 VERSION = 1
 """`user_version` of the files written here."""
 
+WAL = b"\x02\x02"
+"""Bytes 18 and 19 of the header of a file with a write-ahead log; says so on any disk."""
+
 HEADER = 100
 """Bytes of an SQLite header; a shorter file is damaged."""
 
@@ -152,7 +155,7 @@ def _connect(path: Path, mode: Literal["rw", "ro"], busy_seconds: float) -> Engi
         raise LedgerError(f"`{path}` does not exist; check the path or restore a copy")
     if path.stat().st_size < HEADER:
         raise LedgerError(f"`{path}` {REASONS['CORRUPT']}")
-    uri = f"file:{quote(str(path))}?mode={mode}"
+    uri = f"file:{quote(str(path))}?mode={mode}" + ("&immutable=1" if _is_archive(path) else "")
 
     def open_connection() -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -187,11 +190,12 @@ def _check_name(file: File, application_id: int) -> None:
 def faults(file: File, schema: Sequence[str]) -> list[str]:
     """What the file's journal mode, tables, indexes and triggers lack or have too much, in words."""
     with file.reading() as connection:
-        journal = pragma(connection, "journal_mode")
         rows = connection.exec_driver_sql("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
         found = {row[0] for row in rows}
+        with file.path.open("rb") as raw:
+            versions = raw.read(HEADER)[18:20]
     return [
-        *([] if journal == "wal" else [f"journal mode is `{journal}`, not `wal`"]),
+        *([] if versions == WAL else ["it does not keep a write-ahead log"]),
         *(f"`{_title(sql)}` is missing or altered" for sql in schema if sql not in found),
         *(f"`{_title(sql)}` is not ours" for sql in sorted(found - set(schema))),
     ]
@@ -204,6 +208,12 @@ def pragma(connection: Connection, name: str) -> object:
 
 def _title(statement: str) -> str:
     return " ".join(statement.split()[1:3])
+
+
+def _is_archive(path: Path) -> bool:
+    """True for a closed file in a folder that we cannot write, where SQLite could keep no log."""
+    log = path.with_name(path.name + "-wal")
+    return not os.access(path.parent, os.W_OK) and not log.exists()
 
 
 @contextmanager

@@ -186,6 +186,34 @@ def test_a_reader_of_a_file_in_use_sees_what_is_durable(tmp_path: Path) -> None:
     writer.close()
 
 
+def test_a_copy_on_a_read_only_disk_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file.sqlite"
+    file = opened(path)
+    add(file, "one")
+    file.close()
+    monkeypatch.setattr("os.access", lambda *_: False)
+    reader = open_file(path, "ro", SCHEMA, NUMBER)
+    assert names(reader) == ["one"]
+    assert database.faults(reader, SCHEMA) == []
+    assert [p.name for p in tmp_path.iterdir()] == ["file.sqlite"]
+    reader.close()
+
+
+def test_a_copy_whose_log_came_along_is_not_read_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file.sqlite"
+    file = opened(path)
+    add(file, "in the log")
+    monkeypatch.setattr("os.access", lambda *_: False)
+    reader = open_file(path, "ro", SCHEMA, NUMBER)
+    assert names(reader) == ["in the log"]
+    reader.close()
+    file.close()
+
+
 def test_a_changed_schema_can_be_read_but_not_written(tmp_path: Path) -> None:
     path = tmp_path / "file.sqlite"
     opened(path).close()

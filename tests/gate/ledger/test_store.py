@@ -339,7 +339,9 @@ def test_a_later_file_version_is_refused(path: Path) -> None:
 def test_another_journal_mode_is_refused(path: Path) -> None:
     Ledger.open(path).close()
     raw(path, "PRAGMA journal_mode = DELETE")
-    with pytest.raises(LedgerError, match="journal mode is `delete`, not `wal`"):
+    with pytest.raises(
+        LedgerError, match="was changed: it does not keep a write-ahead log; restore"
+    ):
         Ledger.open(path)
 
 
