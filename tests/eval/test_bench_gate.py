@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from eval import bench_gate
-from eval.bench_gate import Part, Ratio, Timing
+from eval import bench_gate, cedar, scale, timing
 from eval.errors import EvalError
+from eval.timing import Part, Ratio, Timing
 from gate.configuration import Configuration
 from gate.load import load
 from gate.records import Boundary
@@ -26,8 +26,8 @@ def routebr(data_dir: Path) -> Configuration:
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two rounds of no length: the figures mean nothing, the way through is the same."""
-    monkeypatch.setattr(bench_gate, "ROUNDS", 2)
-    monkeypatch.setattr(bench_gate, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(timing, "ROUNDS", 2)
+    monkeypatch.setattr(timing, "TURN_SECONDS", 0.0)
 
 
 def part(times: float) -> Part:
@@ -39,7 +39,7 @@ def part(times: float) -> Part:
 
 
 def test_cedar_has_one_policy_for_every_rule(routebr: Configuration) -> None:
-    text = bench_gate.cedar_text(routebr)
+    text = cedar.cedar_text(routebr)
     assert text.count("forbid (") == 8
     assert text.count("permit (") == 1
     assert "when { context.safety_escalation_required };" in text
@@ -48,22 +48,22 @@ def test_cedar_has_one_policy_for_every_rule(routebr: Configuration) -> None:
 
 
 def test_both_engines_agree_on_every_action_and_state(routebr: Configuration) -> None:
-    assert bench_gate.assert_equal_meaning(routebr) == 5 * 256
+    assert cedar.assert_equal_meaning(routebr) == 5 * 256
 
 
 def test_a_difference_between_the_engines_stops_the_benchmark(
     routebr: Configuration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     always = RulesVerdict(Boundary.ALLOW, "R999")
-    monkeypatch.setattr(bench_gate, "evaluate", lambda *args, **kwargs: always)
+    monkeypatch.setattr(cedar, "evaluate", lambda *args, **kwargs: always)
     with pytest.raises(EvalError, match="cedarpy answers"):
-        bench_gate.assert_equal_meaning(routebr)
+        cedar.assert_equal_meaning(routebr)
 
 
 def test_in_the_calm_state_every_rule_is_read(routebr: Configuration) -> None:
-    assert len(bench_gate.calm(routebr)) == 8
+    assert len(cedar.calm(routebr)) == 8
     assert len(routebr.rules.applicable("A5_PROTECTED_ACTION")) == 9
-    assert len(bench_gate.near_requests(routebr)) == 45
+    assert len(cedar.near_requests(routebr)) == 45
 
 
 # Timing
@@ -75,18 +75,18 @@ def test_subjects_are_called_in_turns_and_counted_per_unit_of_work() -> None:
     def call(name: str) -> Callable[[], object]:
         return lambda: order.append(name)
 
-    timing = bench_gate.timed({"a": call("a"), "b": call("b")}, {"b": 1000}, rounds=3)
-    assert len(timing.seconds["a"]) == len(timing.seconds["b"]) == 3
-    assert timing.times("a", "b") > 100
+    found = timing.timed({"a": call("a"), "b": call("b")}, {"b": 1000}, rounds=3)
+    assert len(found.seconds["a"]) == len(found.seconds["b"]) == 3
+    assert found.times("a", "b") > 100
     turns = [one for one, other in zip(order, ["", *order], strict=False) if one != other]
     assert turns == ["a", "b"] * 4  # trials, then three rounds
 
 
 def test_the_fastest_of_several_ways_is_taken() -> None:
-    timing = Timing({"c, slow": (3.0, 3.0), "c, fast": (2.0, 2.0), "other": (1.0, 1.0)})
-    assert timing.fastest("c") == "c, fast"
-    assert timing.times("c, fast", "other") == 2.0
-    assert timing.median_us()["other"] == 1e6
+    found = Timing({"c, slow": (3.0, 3.0), "c, fast": (2.0, 2.0), "other": (1.0, 1.0)})
+    assert found.fastest("c") == "c, fast"
+    assert found.times("c, fast", "other") == 2.0
+    assert found.median_us()["other"] == 1e6
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_ratio_holds_up_to_its_limit(ratio: Ratio, holds: bool) -> None:
 
 @pytest.mark.usefixtures("hurried")
 def test_the_cedarpy_part_requires_ten_times_in_both_ratios(data_dir: Path) -> None:
-    found = bench_gate.rules_against_cedarpy(data_dir / "routebr")
+    found = cedar.rules_against_cedarpy(data_dir / "routebr")
     assert [(r.at_least, r.at_most) for r in found.ratios] == [(10, None), (10, None)]
     assert all(r.slow.startswith("cedarpy") and r.fast.startswith("gate") for r in found.ratios)
     assert len(found.median_us) == 10
@@ -116,7 +116,7 @@ def test_the_cedarpy_part_requires_ten_times_in_both_ratios(data_dir: Path) -> N
 
 @pytest.mark.usefixtures("hurried")
 def test_the_thousand_rules_part_compares_the_same_twenty_rules(tmp_path: Path) -> None:
-    found = bench_gate.thousand_rules(tmp_path)
+    found = scale.thousand_rules(tmp_path)
     (ratio,) = found.ratios
     assert (ratio.slow, ratio.fast, ratio.at_most) == ("20 of 1000 rules", "20 rules", 10)
 
