@@ -109,7 +109,7 @@ class ApplianceFile(FileModel):
     tiers: list[TierModel] = Field(default_factory=lambda: [TierModel(name="phrases")])
     """The cascade, first tier first."""
     limits: LimitsModel = LimitsModel()
-    """Largest sizes that are accepted."""
+    """How large a request may be."""
     terminals: dict[str, str] = Field(default_factory=dict)
     """Bounded terminal of each reserved id; an id left out keeps its default."""
     paths: PathsModel = PathsModel()
