@@ -36,7 +36,70 @@ class Chunk:
         return "\n".join(block.text for block in self.blocks)
 
     @property
-    def sentences(text: str) -> tuple[str, ...]:
+    def sentences(self) -> tuple[tuple[Block, str], ...]:
+        """Every sentence with its block, in reading order."""
+        return tuple((block, text) for block in self.blocks for text in sentences(block.text))
+
+    @property
+    def indexed_text(self) -> str:
+        """What is embedded and scored: the title, each heading once, the passage."""
+        headings = dict.fromkeys(h for block in self.blocks for h in block.headings)
+        headings.pop(self.source.title, None)
+        return "\n".join((self.source.title, *headings, self.text))
+
+
+def chunk(
+    document: Document, least: int = LEAST_WORDS, most: int = MOST_WORDS
+) -> tuple[Chunk, ...]:
+    """Pack a document's blocks: a new heading ends a chunk of `least` words, `most` ends any."""
+    groups = _packed([part for block in document.blocks for part in _cut(block, most)], least, most)
+    ids: dict[str, int] = {}
+    return tuple(_chunk(document, blocks, ids) for blocks in groups)
+
+
+def _chunk(document: Document, blocks: Sequence[Block], ids: dict[str, int]) -> Chunk:
+    name = f"{document.source.file}#{blocks[0].paragraph}"
+    ids[name] = ids.get(name, 0) + 1
+    suffix = "" if ids[name] == 1 else f".{ids[name]}"
+    return Chunk(name + suffix, document.source, document.sha256, tuple(blocks))
+
+
+def _packed(blocks: Sequence[Block], least: int, most: int) -> Iterator[list[Block]]:
+    group: list[Block] = []
+    words = 0
+    for block in blocks:
+        full = words + block.words > most
+        turned = bool(group) and group[-1].headings != block.headings and words >= least
+        if group and (full or turned):
+            yield group
+            group, words = [], 0
+        group.append(block)
+        words += block.words
+    if group:
+        yield group
+
+
+def _cut(block: Block, most: int) -> Iterator[Block]:
+    """The block, or its sentences packed into parts of at most `most` words where it is longer."""
+    if block.words <= most:
+        yield block
+        return
+    part: list[str] = []
+    for sentence in _bounded(sentences(block.text), most):
+        if part and len(" ".join((*part, sentence)).split()) > most:
+            yield replace(block, text=" ".join(part))
+            part = []
+        part.append(sentence)
+    yield replace(block, text=" ".join(part))
+
+
+def _bounded(texts: Sequence[str], most: int) -> Iterator[str]:
+    for text in texts:
+        words = text.split()
+        yield from (" ".join(words[i : i + most]) for i in range(0, len(words), most))
+
+
+def sentences(text: str) -> tuple[str, ...]:
     """Split a block into sentences; common abbreviations and initials do not end one."""
     found: list[str] = []
     for piece in _pieces(text):
