@@ -18,7 +18,9 @@ from gate.lexicon import (
     EXCEPTION,
     FILLER,
     JOINER,
+    LIGHT,
     NEGATION,
+    OPENING,
     PAST,
     QUESTION,
     READ,
@@ -34,11 +36,16 @@ from gate.lexicon import (
 
 OPENERS: Final = REQUEST | WISH
 CUES: Final = READ | WRITE
+FORMS: Final = OPENERS | OPENING
+ASKING: Final = FORMS | CUES | NEGATION
 SKIPPED: Final = FILLER | CLAUSE | JOINER | CONJUNCTION
 MASKED: Final = (
     NEGATION | CONDITIONAL | QUESTION | PAST | REPORTED | CONTRAST | CONJUNCTION | THIRD | ANAPHOR
-)
-"""What an exception takes from the phrases inside it."""
+    | CUES
+)  # fmt: skip
+"""What an exception takes from the phrases that it touches."""
+FORMED: Final = NEGATION | QUESTION
+"""What a request form or wish takes from the phrases inside it (能不能帮我 asks, 能不能 asks whether)."""
 
 
 class Clause(NamedTuple):
@@ -86,29 +93,42 @@ class _Bound(NamedTuple):
 
 
 def unmasked(hits: Sequence[Hit]) -> list[Hit]:
-    """Hits without the cues that stand inside an exception (`not only`, `if possible`, 是不是, ...)."""
-    exceptions = [h for h in hits if h.tags & EXCEPTION]
-    if not exceptions:
+    """Hits without the cues inside an exception (`not only`, `if possible`, `purchase history`, ...)."""
+    covers = [h for h in hits if h.tags & (EXCEPTION | OPENERS)]
+    if not covers:
         return list(hits)
     kept: list[Hit] = []
     for hit in hits:
-        if any(e.start < hit.end and hit.start < e.end for e in exceptions):
-            hit = hit._replace(tags=hit.tags & ~MASKED)
-        if hit.tags:
-            kept.append(hit)
+        tags = hit.tags
+        for cover in covers:
+            tags &= ~_masked(cover, hit)
+        if tags:
+            kept.append(hit if tags == hit.tags else hit._replace(tags=tags))
     return kept
+
+
+def _masked(cover: Hit, hit: Hit) -> int:
+    """The bits that `cover` takes from `hit`; an exception keeps its own unless a longer one holds it."""
+    if cover.tags & EXCEPTION and not hit.tags & EXCEPTION:
+        return MASKED if cover.start < hit.end and hit.start < cover.end else 0
+    longer = cover.end - cover.start > hit.end - hit.start
+    held = longer and cover.start <= hit.start and hit.end <= cover.end
+    return (MASKED if cover.tags & EXCEPTION else FORMED) if held else 0
 
 
 def split(lexicon: Lexicon, text: str, hits: Sequence[Hit]) -> tuple[Clause, ...]:
     """The clauses of a folded text, in order, each with its (unmasked) hits and its flags.
 
-    A condition holds for its whole sentence; a bare imperative, or what a joiner adds, goes on with
-    what stands before it in the sentence (do not freeze or cancel it; how do i freeze, cancel it).
+    A condition, a report that ends its clause, a negator alone, or a joined imperative with a
+    question mark (buy or sell?) holds for its whole sentence; a negator that ends its clause holds
+    for the rest of it (do not, please, freeze it); a bare imperative, or what a joiner adds, goes on
+    with what stands before it (how do i freeze, cancel it).
     """
     quotes = quoted_spans(lexicon, text)
     bounds = _bounds(lexicon, text, hits, quotes)
     clauses: list[Clause] = []
-    conditional: set[int] = set()
+    talk: set[int] = set()
+    negated = -1
     position = 0
     for bound in bounds:
         inside: list[Hit] = []
@@ -116,13 +136,29 @@ def split(lexicon: Lexicon, text: str, hits: Sequence[Hit]) -> tuple[Clause, ...
             if hits[position].start >= bound.start and hits[position].end <= bound.end:
                 inside.append(hits[position])
             position += 1
-        clause = _clause(text, bound, inside, quotes, clauses[-1] if clauses else None)
-        if clause.tags & CONDITIONAL:
-            conditional.add(clause.sentence)
+        inherited = NEGATION if bound.sentence == negated else 0
+        clause = _clause(text, bound, inside, quotes, clauses[-1] if clauses else None, inherited)
         clauses.append(clause)
-    if conditional:
-        return tuple(c._replace(talk=c.talk or c.sentence in conditional) for c in clauses)
+        ending = _ending(text, clause) if clause.tags & (NEGATION | REPORTED) else None
+        if ending and ending.tags & NEGATION:
+            negated = clause.sentence
+        either = bound.joined and clause.question and not clause.tags & QUESTION
+        if clause.tags & CONDITIONAL or either or (ending and _takes_back(text, clause, ending)):
+            talk.add(clause.sentence)
+    if talk:
+        return tuple(c._replace(talk=c.talk or c.sentence in talk) for c in clauses)
     return tuple(clauses)
+
+
+def _ending(text: str, clause: Clause) -> Hit | None:
+    """The negator or report behind which nothing more stands in the clause."""
+    last = (h for h in clause.hits if h.tags & (NEGATION | REPORTED))
+    return next((h for h in last if skip(text, h.end, clause.hits) >= clause.end), None)
+
+
+def _takes_back(text: str, clause: Clause, ending: Hit) -> bool:
+    """True for a report, or a negator alone, behind what it speaks of (freeze it, she said)."""
+    return bool(ending.tags & REPORTED) or skip(text, clause.start, ()) == ending.start
 
 
 def quoted_spans(lexicon: Lexicon, text: str) -> tuple[tuple[int, int], ...]:
@@ -182,7 +218,7 @@ def _opens(hit: Hit, text: str, hits: Sequence[Hit]) -> bool:
     if not hit.tags & JOINER:
         return False
     following = skip(text, hit.end, hits)
-    return any(h.start == following and h.tags & (OPENERS | CUES | NEGATION) for h in hits)
+    return any(h.start == following and h.tags & ASKING for h in hits)
 
 
 def skip(text: str, position: int, hits: Sequence[Hit]) -> int:
@@ -208,50 +244,92 @@ def _clause(
     inside: Sequence[Hit],
     quotes: Sequence[tuple[int, int]],
     previous: Clause | None,
+    inherited: int,
 ) -> Clause:
     start, end, sentence, joined = bound
-    tags = 0
+    tags = inherited
     for hit in inside:
         tags |= hit.tags
     asks_from, bare = _asks(text, start, inside, tags)
-    question = bool(tags & QUESTION) or (bare and text[end - 1] == "?")
+    asks_back = asks_from is not None and not tags & OPENERS and text[end - 1] == "?"
+    question = bool(tags & QUESTION) or asks_back
     quoted = any(a < start <= b for a, b in quotes) if quotes else False
     aside = question or bool(tags & (NEGATION | REPORTED))
-    if previous is not None and previous.carries and previous.sentence == sentence:
-        aside = aside or bare or (joined and asks_from is None)
-    talk = aside or quoted or bool(tags & PAST)
+    if previous is not None and previous.sentence == sentence:
+        aside = aside or _goes_on(text, previous, bare, joined and asks_from is None)
+    talk = aside or quoted or (bool(tags & PAST) and _past(inside, asks_from, bare))
     return Clause(
         start, end, sentence, inside, tags, asks_from, bare, question, quoted, aside, talk
     )
 
 
+def _goes_on(text: str, previous: Clause, bare: bool, joined: bool) -> bool:
+    """True if the clause goes on with a question, a report or a negated verb before it in its sentence."""
+    if text[previous.end - 1] == ":":
+        return previous.aside or bool(previous.tags & READ)
+    return previous.carries and (bare or joined)
+
+
+def _past(inside: Sequence[Hit], asks_from: int | None, bare: bool) -> bool:
+    """True if the clause tells of the past; behind the verb of a request form it tells of a thing."""
+    if asks_from is None or bare:
+        return True
+    verb = next((h.start for h in inside if h.start >= asks_from and h.tags & CUES), None)
+    return verb is None or any(h.tags & PAST and h.start < verb for h in inside)
+
+
 def _asks(text: str, start: int, inside: Sequence[Hit], tags: int) -> tuple[int | None, bool]:
     """Where the clause's request begins to govern verbs, and whether it is a bare imperative."""
-    if tags & CUES:
-        first = skip(text, start, inside)
-        if any(h.start == first and h.tags & CUES for h in inside):
-            return first, True
-    if tags & OPENERS:
-        form = next(h for h in inside if h.tags & OPENERS)
-        return form.end, False
-    return None, False
+    if not tags & (CUES | FORMS):
+        return None, False
+    first = skip(text, start, inside)
+    leading = [h for h in inside if h.start == first]
+    if any(h.tags & CUES for h in leading):
+        return first, not any(h.tags & OPENERS and h.end <= first for h in inside)
+    forms = [h for h in leading if h.tags & FORMS] or [h for h in inside if h.tags & OPENERS]
+    return (_through(text, forms[0], inside), False) if forms else (None, False)
 
 
-def governed(clause: Clause, text: str) -> tuple[Hit, ...]:
+def _through(text: str, form: Hit, inside: Sequence[Hit]) -> int:
+    """The end of a request form and of those that follow it directly (please can you ...)."""
+    following = skip(text, form.end, inside)
+    further = (h for h in inside if h.start == following and h.tags & FORMS)
+    after = next(further, None)
+    return form.end if after is None else _through(text, after, inside)
+
+
+def governed(lexicon: Lexicon, clause: Clause, text: str) -> tuple[Hit, ...]:
     """The write cues that the clause's request governs.
 
-    In a script with spaces a verb must follow the request form directly (skippable words between);
-    in Han text it may stand anywhere after it. A read cue ends the government.
+    A verb must follow the request form directly (skippable words between), or in Han text behind
+    what a preposition opens (请把卡冻结). A verb behind a verb is its object (取消买入) unless the first
+    one is light (提交买入). A read cue ends the government; a verb that is done, describes or is part of
+    a noun is no request (冻结了, 冻结的, purchase history).
     """
     if clause.asks_from is None:
         return ()
     found: list[Hit] = []
-    position = skip(text, clause.asks_from, clause.hits)
+    first = skip(text, clause.asks_from, clause.hits)
+    opened = lexicon.prepositions.starting_at(text, first)
+    reach, light = first, False
     for hit in clause.hits:
         if hit.start < clause.asks_from or not hit.tags & CUES:
             continue
         if not hit.tags & WRITE:
             break
-        if not is_word(text[hit.start]) or hit.start <= position:
-            found.append(hit)
+        if hit.start > reach and not (0 < opened < hit.start and not found):
+            break
+        if hit.start == reach and found and not light:
+            break
+        if _noun(lexicon, text, hit.end):
+            return ()
+        if hit.end > reach:
+            reach, light = hit.end, bool(hit.tags & LIGHT)
+        found.append(hit)
     return tuple(found)
+
+
+def _noun(lexicon: Lexicon, text: str, end: int) -> bool:
+    """True if the word behind a verb makes it done, a description or part of a noun."""
+    gap = text[end : end + 1] == " "
+    return lexicon.endings.starting_at(text, end + gap) > 0

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from gate.catalog import Action
 from gate.configuration import Configuration
 from gate.contract import Accepted, Failed, check
+from gate.direction import Asked
 from gate.findings import Findings
 from gate.records import (
     NONE,
@@ -288,13 +289,19 @@ def _action(case: Case) -> tuple[str, ...]:
     """A write needs its own declared verb in a request clause, and no other write asked for beside it."""
     if case.action.mode is not Mode.WRITE:
         return ()
-    mine = [a for a in case.findings.asked if case.action.action_id in a.actions]
+    asked = case.findings.asked
+    mine = [a for a in asked if case.action.action_id in a.actions]
     if not mine:
         return ("NO_ACTION_EVIDENCE",)
-    others = [a for a in case.findings.asked if case.action.action_id not in a.actions]
-    if any(not any(m.start <= o.start and o.end <= m.end for m in mine) for o in others):
+    others = [a for a in asked if a.actions != (case.action.action_id,)]
+    if any(not any(_contains(m, o) for m in mine) for o in others):
         return ("ANOTHER_WRITE_ASKED",)
     return ()
+
+
+def _contains(longer: Asked, shorter: Asked) -> bool:
+    same = (longer.start, longer.end) == (shorter.start, shorter.end)
+    return longer.start <= shorter.start and shorter.end <= longer.end and not same
 
 
 def _object_check(case: Case) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ def read(
     for clause in clauses:
         if not clause.tags & (READ | WRITE | QUESTION):
             continue
-        ruling = governed(clause, text) if clause.tags & WRITE and clause.request else ()
+        ruling = governed(lexicon, clause, text) if clause.tags & WRITE and clause.request else ()
         cues.extend(Cue(h.start, h.end, Direction.WRITE) for h in ruling)
         cues.extend(_reads(clause))
         asked.extend(_asked(lexicon, clause, ruling))
@@ -62,11 +62,21 @@ def _asked(lexicon: Lexicon, clause: Clause, ruling: Sequence[Hit]) -> list[Aske
     for hit in ruling:
         actions = lexicon.verbs.get(hit.phrase, frozenset())
         if len(actions) > 1:
-            nouns = {a for h in clause.hits for a in lexicon.nouns.get(h.phrase, ())}
-            actions &= nouns
+            actions &= _owners_of_nouns(lexicon, clause)
         if actions:
             found.append(Asked(hit.start, hit.end, tuple(sorted(actions))))
     return found
+
+
+def _owners_of_nouns(lexicon: Lexicon, clause: Clause) -> frozenset[str]:
+    """The actions that declare a noun of the clause, longest nouns only (e-mail address, address)."""
+    nouns = [h for h in clause.hits if h.phrase in lexicon.nouns]
+    longest = (n for n in nouns if not any(_holds(o, n) for o in nouns))
+    return frozenset(a for n in longest for a in lexicon.nouns[n.phrase])
+
+
+def _holds(outer: Hit, inner: Hit) -> bool:
+    return outer != inner and outer.start <= inner.start and inner.end <= outer.end
 
 
 def direction(found: Sequence[Cue]) -> Direction:

@@ -37,10 +37,13 @@ class LanguagePack:
     wishes: Words = ()
     """First-person wishes (i want to, i would like to, ...)."""
 
+    openings: Words = ()
+    """Forms that ask only where a clause begins (need to, you must, i have to, ...)."""
+
     negations: Words = ()
     """Negators; one negates every cue of its clause. Forms without apostrophe included."""
     exceptions: Words = ()
-    """Phrases inside which no negator, conditional or question counts (not only, if possible, 是不是, ...)."""
+    """Phrases inside which no cue counts but their own (not only, if possible, purchase history)."""
     topics: Words = ()
     """Words that only name what the next clause is about (as for, regarding, ...)."""
     contrasts: Words = ()
@@ -60,6 +63,13 @@ class LanguagePack:
     """Verbs and phrases that ask for information."""
     write_cues: Words = ()
     """Generic verbs of change (change, cancel, buy, ...); declared verbs of actions come from the catalog."""
+
+    light_verbs: Words = ()
+    """Verbs among the write cues that only carry the one behind them (提交, 办理, ...)."""
+    verb_endings: Words = ()
+    """What right behind a verb makes it no request: done, a description, a noun (了, 的, history)."""
+    prepositions: Words = ()
+    """Han only: words that open what may stand between a request form and its verb (把, 为, 在, ...)."""
 
     anaphors: Words = ()
     """Phrases that refer back (it, that one, ...); `{noun}` stands for any noun of an object type."""

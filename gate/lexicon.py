@@ -17,13 +17,13 @@ from gate.records import Mode
 LISTS: Final = (
     "clause_words", "joiners", "conjunctions", "fillers", "request_forms", "wishes", "negations",
     "exceptions", "contrasts", "conditionals", "reported", "past", "questions", "read_cues",
-    "write_cues", "anaphors", "third_person", "topics",
+    "write_cues", "anaphors", "third_person", "topics", "openings", "light_verbs",
 )  # fmt: skip
 """The lists of a language pack that are looked for all over a text; one bit per list."""
 
 (
     CLAUSE, JOINER, CONJUNCTION, FILLER, REQUEST, WISH, NEGATION, EXCEPTION, CONTRAST, CONDITIONAL,
-    REPORTED, PAST, QUESTION, READ, WRITE, ANAPHOR, THIRD, TOPIC,
+    REPORTED, PAST, QUESTION, READ, WRITE, ANAPHOR, THIRD, TOPIC, OPENING, LIGHT,
 ) = (1 << i for i in range(len(LISTS)))  # fmt: skip
 TYPE_NOUN: Final = 1 << len(LISTS)
 ACTION_NOUN: Final = TYPE_NOUN << 1
@@ -79,6 +79,8 @@ class Lexicon:
     quotes: tuple[str, ...]
     verbs: Mapping[str, frozenset[str]]
     nouns: Mapping[str, frozenset[str]]
+    endings: WordSet
+    prepositions: WordSet
     context: WordSet
     measures: WordSet
     numerals: WordSet
@@ -153,6 +155,8 @@ def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
         quotes=tuple(dict.fromkeys(q for pack in packs for q in pack.quotes)),
         verbs=verbs,
         nouns=action_nouns,
+        endings=word_set(w for pack in packs for w in pack.verb_endings),
+        prepositions=word_set(w for pack in packs for w in pack.prepositions),
         context=word_set(w for pack in packs for w in pack.context_words),
         measures=word_set(w for pack in packs for w in pack.measure_words),
         numerals=word_set(w for pack in packs for w in pack.numerals),
@@ -165,9 +169,10 @@ def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
 
 
 def _any_of(marks: Iterable[str]) -> re.Pattern[str]:
-    """One of the marks, each a single character, but not between two digits (12.50, 1,000)."""
+    """A row of full stops, or one of the marks, but not between two digits (12.50, 1,000)."""
     found = "".join(sorted({re.escape(mark) for mark in marks}))
-    return re.compile(rf"[{found}](?:(?<![0-9].)|(?![0-9]))" if found else r"(?!)", re.DOTALL)
+    one = rf"[{found}](?:(?<![0-9].)|(?![0-9]))" if found else r"(?!)"
+    return re.compile(rf"[.。]{{2,}}|{one}", re.DOTALL)
 
 
 def _expand(phrase: str, nouns: Iterable[str]) -> list[str]:
