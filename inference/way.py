@@ -44,7 +44,7 @@ ANSWERED, BOUNDED, REPLAYED = "ANSWERED", "BOUNDED", "REPLAYED"
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Milliseconds of each stage, outside the record's hash; `gate` reads the text once more."""
+    """Milliseconds of each stage, outside the record's hash."""
 
     findings: float = 0.0
     tiers: float = 0.0
@@ -121,6 +121,7 @@ def _decided(appliance: Appliance, request: Request, findings: Findings, found_m
         request=request,
         tier_answer=tried[-1].reply.answer,
         now=appliance.clock(),
+        findings=findings,
     )
     gate_ms, written_at = _since(told), time.perf_counter()
     written = recording.write_decision(appliance, request, tried, decided)

@@ -36,9 +36,13 @@ def decide_and_describe(
     switches: Switches = NO_SWITCHES,
     fallback: str | None = None,
     reported_model: str | None = None,
+    findings: Findings | None = None,
 ) -> Decided:
-    """Read, decide and describe one request; `versions` are the digests of all that decides."""
-    findings = find(configuration, request)
+    """Read, decide and describe one request; `versions` are the digests of all that decides.
+
+    `findings` are those of this very request where the caller has read it already.
+    """
+    findings = findings or find(configuration, request)
     situation = Situation(request.state, now, request.session, request.candidates)
     verdict = decide(configuration, situation, findings, tier_answer, switches)
     clear = core(
