@@ -6,7 +6,7 @@ nor conditional, quoted, reported, past, or a how/whether/what-if question.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from gate.lexicon import (
@@ -51,16 +51,18 @@ FORMED: Final = NEGATION | QUESTION
 class Clause(NamedTuple):
     """A stretch of folded text [start, end) of one sentence and what it is.
 
-    `tags` holds the bits of all its hits. `asks_from` is where a request begins to govern verbs
-    (None: the clause asks for nothing); `bare` tells an imperative without a request form; `aside`
-    that the clause is negated, a question or somebody's report, by itself or by what it goes on
-    with; `talk` that for any reason it only talks about what it names.
+    `jumps` leads over the skippable words of the text. `tags` holds the bits of all its hits.
+    `asks_from` is where a request begins to govern verbs (None: the clause asks for nothing);
+    `bare` tells an imperative without a request form; `aside` that the clause is negated, a question
+    or somebody's report, by itself or by what it goes on with; `talk` that for any reason it only
+    talks about what it names.
     """
 
     start: int
     end: int
     sentence: int
     hits: Sequence[Hit]
+    jumps: Mapping[int, int]
     tags: int
     asks_from: int | None
     bare: bool
@@ -98,10 +100,14 @@ def unmasked(hits: Sequence[Hit]) -> list[Hit]:
     if not covers:
         return list(hits)
     kept: list[Hit] = []
+    passed = 0
     for hit in hits:
-        tags = hit.tags
-        for cover in covers:
-            tags &= ~_masked(cover, hit)
+        while passed < len(covers) and covers[passed].end <= hit.start:
+            passed += 1
+        tags, at = hit.tags, passed
+        while at < len(covers) and covers[at].start < hit.end:
+            tags &= ~_masked(covers[at], hit)
+            at += 1
         if tags:
             kept.append(hit if tags == hit.tags else hit._replace(tags=tags))
     return kept
@@ -125,7 +131,8 @@ def split(lexicon: Lexicon, text: str, hits: Sequence[Hit]) -> tuple[Clause, ...
     with what stands before it (how do i freeze, cancel it).
     """
     quotes = quoted_spans(lexicon, text)
-    bounds = _bounds(lexicon, text, hits, quotes)
+    jumps = _jumps(hits)
+    bounds = _bounds(lexicon, text, hits, quotes, jumps)
     clauses: list[Clause] = []
     talk: set[int] = set()
     negated = -1
@@ -137,7 +144,9 @@ def split(lexicon: Lexicon, text: str, hits: Sequence[Hit]) -> tuple[Clause, ...
                 inside.append(hits[position])
             position += 1
         inherited = NEGATION if bound.sentence == negated else 0
-        clause = _clause(text, bound, inside, quotes, clauses[-1] if clauses else None, inherited)
+        clause = _clause(
+            text, bound, inside, jumps, quotes, clauses[-1] if clauses else None, inherited
+        )
         clauses.append(clause)
         ending = _ending(text, clause) if clause.tags & (NEGATION | REPORTED) else None
         if ending and ending.tags & NEGATION:
@@ -153,12 +162,12 @@ def split(lexicon: Lexicon, text: str, hits: Sequence[Hit]) -> tuple[Clause, ...
 def _ending(text: str, clause: Clause) -> Hit | None:
     """The negator or report behind which nothing more stands in the clause."""
     last = (h for h in clause.hits if h.tags & (NEGATION | REPORTED))
-    return next((h for h in last if skip(text, h.end, clause.hits) >= clause.end), None)
+    return next((h for h in last if skip(text, h.end, clause.jumps) >= clause.end), None)
 
 
 def _takes_back(text: str, clause: Clause, ending: Hit) -> bool:
     """True for a report, or a negator alone, behind what it speaks of (freeze it, she said)."""
-    return bool(ending.tags & REPORTED) or skip(text, clause.start, ()) == ending.start
+    return bool(ending.tags & REPORTED) or skip(text, clause.start, {}) == ending.start
 
 
 def quoted_spans(lexicon: Lexicon, text: str) -> tuple[tuple[int, int], ...]:
@@ -191,14 +200,16 @@ def _quote(text: str, mark: str, start: int, *, before: bool) -> int:
 
 
 def _bounds(
-    lexicon: Lexicon, text: str, hits: Sequence[Hit], quotes: Sequence[tuple[int, int]]
+    lexicon: Lexicon,
+    text: str,
+    hits: Sequence[Hit],
+    quotes: Sequence[tuple[int, int]],
+    jumps: Mapping[int, int],
 ) -> list[_Bound]:
     """Marks and quotation marks end a clause; clause words, and joiners before a verb, open one."""
     cuts = {m.end(): m.group() in lexicon.ends for m in lexicon.marks.finditer(text)}
     cuts.update((p + 1, False) for span in quotes for p in span if p < len(text))
-    opens = {
-        h.start: not h.tags & CLAUSE for h in hits if h.tags & SKIPPED and _opens(h, text, hits)
-    }
+    opens = _opens(text, hits, jumps)
     bounds: list[_Bound] = []
     start, sentence, joined = 0, 0, opens.get(0, False)
     for position in sorted({*cuts, *opens, len(text)}):
@@ -211,37 +222,45 @@ def _bounds(
     return bounds
 
 
-def _opens(hit: Hit, text: str, hits: Sequence[Hit]) -> bool:
-    """True if the hit opens a clause: a clause word always, a joiner only before a request or verb."""
-    if hit.tags & (CLAUSE | CONJUNCTION):
-        return True
-    if not hit.tags & JOINER:
-        return False
-    following = skip(text, hit.end, hits)
-    return any(h.start == following and h.tags & ASKING for h in hits)
-
-
-def skip(text: str, position: int, hits: Sequence[Hit]) -> int:
-    """The position after white space, punctuation and skippable words that start at `position`."""
-    size = len(text)
-    while position < size and not text[position].isalnum() and text[position] not in "\"'":
-        position += 1
+def _opens(text: str, hits: Sequence[Hit], jumps: Mapping[int, int]) -> dict[int, bool]:
+    """Where clauses open, and whether by a joiner: that opens one only before a request or verb."""
+    asking = {h.start for h in hits if h.tags & ASKING}
+    found: dict[int, bool] = {}
     for hit in hits:
-        if hit.start > position:
-            break
-        if hit.start == position and hit.tags & SKIPPED and _passable(hit.tags):
-            return skip(text, hit.end, hits)
-    return position
+        if hit.tags & (CLAUSE | CONJUNCTION) or (
+            hit.tags & JOINER and skip(text, hit.end, jumps) in asking
+        ):
+            found[hit.start] = not hit.tags & CLAUSE
+    return found
+
+
+def _jumps(hits: Sequence[Hit]) -> dict[int, int]:
+    """From where a skippable word starts to where the longest one there ends."""
+    return {h.start: h.end for h in reversed(hits) if h.tags & SKIPPED and _passable(h.tags)}
 
 
 def _passable(tags: int) -> bool:
     return not tags & CUES and bool(tags & FILLER or not tags & OPENERS)
 
 
+def skip(text: str, position: int, jumps: Mapping[int, int]) -> int:
+    """The position after white space, punctuation and skippable words that start at `position`."""
+    size = len(text)
+    while position < size:
+        if position in jumps:
+            position = jumps[position]
+        elif text[position].isalnum() or text[position] in "\"'":
+            break
+        else:
+            position += 1
+    return position
+
+
 def _clause(
     text: str,
     bound: _Bound,
     inside: Sequence[Hit],
+    jumps: Mapping[int, int],
     quotes: Sequence[tuple[int, int]],
     previous: Clause | None,
     inherited: int,
@@ -250,7 +269,7 @@ def _clause(
     tags = inherited
     for hit in inside:
         tags |= hit.tags
-    asks_from, bare = _asks(text, start, inside, tags)
+    asks_from, bare = _asks(text, start, inside, jumps, tags)
     asks_back = asks_from is not None and not tags & OPENERS and text[end - 1] == "?"
     question = bool(tags & QUESTION) or asks_back
     quoted = any(a < start <= b for a, b in quotes) if quotes else False
@@ -259,7 +278,7 @@ def _clause(
         aside = aside or _goes_on(text, previous, bare, joined and asks_from is None)
     talk = aside or quoted or (bool(tags & PAST) and _past(inside, asks_from, bare))
     return Clause(
-        start, end, sentence, inside, tags, asks_from, bare, question, quoted, aside, talk
+        start, end, sentence, inside, jumps, tags, asks_from, bare, question, quoted, aside, talk
     )
 
 
@@ -278,24 +297,25 @@ def _past(inside: Sequence[Hit], asks_from: int | None, bare: bool) -> bool:
     return verb is None or any(h.tags & PAST and h.start < verb for h in inside)
 
 
-def _asks(text: str, start: int, inside: Sequence[Hit], tags: int) -> tuple[int | None, bool]:
+def _asks(
+    text: str, start: int, inside: Sequence[Hit], jumps: Mapping[int, int], tags: int
+) -> tuple[int | None, bool]:
     """Where the clause's request begins to govern verbs, and whether it is a bare imperative."""
     if not tags & (CUES | FORMS):
         return None, False
-    first = skip(text, start, inside)
+    first = skip(text, start, jumps)
     leading = [h for h in inside if h.start == first]
     if any(h.tags & CUES for h in leading):
         return first, not any(h.tags & OPENERS and h.end <= first for h in inside)
-    forms = [h for h in leading if h.tags & FORMS] or [h for h in inside if h.tags & OPENERS]
-    return (_through(text, forms[0], inside), False) if forms else (None, False)
-
-
-def _through(text: str, form: Hit, inside: Sequence[Hit]) -> int:
-    """The end of a request form and of those that follow it directly (please can you ...)."""
-    following = skip(text, form.end, inside)
-    further = (h for h in inside if h.start == following and h.tags & FORMS)
-    after = next(further, None)
-    return form.end if after is None else _through(text, after, inside)
+    form = next((h for h in leading if h.tags & FORMS), None)
+    form = form or next((h for h in inside if h.tags & OPENERS), None)
+    if form is None:
+        return None, False
+    forms = {h.start: h.end for h in reversed(inside) if h.tags & FORMS}
+    end = form.end
+    while (following := skip(text, end, jumps)) in forms:
+        end = forms[following]
+    return end, False
 
 
 def governed(lexicon: Lexicon, clause: Clause, text: str) -> tuple[Hit, ...]:
@@ -309,7 +329,7 @@ def governed(lexicon: Lexicon, clause: Clause, text: str) -> tuple[Hit, ...]:
     if clause.asks_from is None:
         return ()
     found: list[Hit] = []
-    first = skip(text, clause.asks_from, clause.hits)
+    first = skip(text, clause.asks_from, clause.jumps)
     opened = lexicon.prepositions.starting_at(text, first)
     reach, light = first, False
     for hit in clause.hits:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from gate import clauses as clause_reading
 from gate import direction as direction_reading
 from gate.clauses import Clause
 from gate.configuration import Configuration
 from gate.direction import Asked, Cue
-from gate.lexicon import ANAPHOR, THIRD, TYPE_NOUN, Hit, scan
+from gate.lexicon import ACTION_NOUN, ANAPHOR, THIRD, TYPE_NOUN, Hit, scan
 from gate.normalise import Text, normalise
 from gate.objects import Mention, Status, claims, mentions, set_aside, shapes
 from gate.records import Direction, Entry, Request
@@ -103,11 +103,11 @@ def find(configuration: Configuration, request: Request) -> Findings:
         mentions=read.named(),
         unmatched=read.unmatched,
         anaphors=tuple(original(h.start, h.end) for h in anaphors),
-        referring=tuple(original(h.start, h.end) for h in anaphors if _names_type(h, read.hits)),
+        referring=tuple(original(h.start, h.end) for h in _naming_type(anaphors, read.hits)),
         set_aside=tuple(
             original(h.start, h.end) for h in anaphors if set_aside(read.clauses, h.start)
         ),
-        third_person=_third_person(read),
+        third_person=_third_person(configuration, read),
         history=_history(configuration, request, indexes) if anaphors else (),
     )
 
@@ -124,43 +124,49 @@ def own_names(objects: tuple[Entry, ...]) -> NameIndex:
 
 def _anaphors(read: _Read) -> list[Hit]:
     """Anaphors, longest first where they overlap, outside of names."""
-    taken = [(m.start, m.end) for m in read.mentions]
     kept: list[Hit] = []
     for hit in read.hits:
-        if hit.tags & ANAPHOR and not any(a < hit.end and hit.start < b for a, b in taken):
+        if not hit.tags & ANAPHOR or (kept and hit.start < kept[-1].end):
+            continue
+        if not any(m.start < hit.end and hit.start < m.end for m in read.mentions):
             kept.append(hit)
-            taken.append((hit.start, hit.end))
     return kept
 
 
-def _names_type(anaphor: Hit, hits: Sequence[Hit]) -> bool:
-    inside = (h for h in hits if anaphor.start <= h.start and h.end <= anaphor.end)
-    return any(h.tags & TYPE_NOUN for h in inside)
+def _naming_type(anaphors: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
+    """Those that hold a noun of an object type."""
+    nouns = [h for h in hits if h.tags & TYPE_NOUN] if anaphors else []
+    return [a for a in anaphors if any(a.start <= n.start and n.end <= a.end for n in nouns)]
 
 
+NOUNS: Final = TYPE_NOUN | ACTION_NOUN
 _REACH = 16
 """Characters between somebody else's possessive and the noun that it owns."""
 
 
-def _third_person(read: _Read) -> tuple[Span, ...]:
-    nouns = [h for h in read.hits if h.tags & TYPE_NOUN]
+def _third_person(configuration: Configuration, read: _Read) -> tuple[Span, ...]:
+    """Somebody else's possessives with the noun that they own, no mark between."""
     spans: list[Span] = []
+    marks = configuration.lexicon.marks
     for hit in read.hits:
         if not hit.tags & THIRD:
             continue
-        owned = next((n for n in nouns if hit.end <= n.start <= hit.end + _REACH), None)
-        if owned and not any(c in ".,;:!?" for c in read.text.folded[hit.end : owned.start]):
-            spans.append(read.text.span(hit.start, owned.end))
+        nouns = (n for n in read.hits if n.tags & NOUNS and n.end > hit.start)
+        owned = next((n for n in nouns if hit.start <= n.start <= hit.end + _REACH), None)
+        if owned and not marks.search(read.text.folded, hit.end, owned.start):
+            spans.append(read.text.span(hit.start, max(hit.end, owned.end)))
     return tuple(spans)
 
 
 def _history(
     configuration: Configuration, request: Request, indexes: Sequence[NameIndex]
 ) -> tuple[EarlierTurn, ...]:
+    """The last `history_turns` user turns, with what others said from the first of them on."""
+    users = [i for i, turn in enumerate(request.history) if turn.role == "user"]
+    most = configuration.history_turns
+    first = len(request.history) if not most else 0 if len(users) <= most else users[-most]
     turns: list[EarlierTurn] = []
-    for turn in (
-        request.history[-configuration.history_turns :] if configuration.history_turns else ()
-    ):
+    for turn in request.history[first:]:
         read = _read(configuration, indexes, turn.text)
         turns.append(EarlierTurn(turn.role == "user", read.named(), read.unmatched))
     return tuple(turns)

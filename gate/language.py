@@ -74,7 +74,7 @@ class LanguagePack:
     anaphors: Words = ()
     """Phrases that refer back (it, that one, ...); `{noun}` stands for any noun of an object type."""
     third_person: Words = ()
-    """Possessives of somebody else (his, her, my wife's, ...)."""
+    """Possessives of somebody else before a noun, or with it as `{noun}` (his, {noun} of my wife, ...)."""
     context_words: Words = ()
     """Han only: words that may stand to the left of a name."""
     name_prefixes: Words = ()
@@ -91,6 +91,8 @@ class LanguagePack:
     """Units after a number that make it an amount or a quantity, never an identifier."""
     amount_prefixes: Words = ()
     """Signs before a number that make it an amount (dollar sign, ...)."""
+    street_words: Words = ()
+    """Words that end a postal address behind its number (street, road, ...); no identifier then."""
     yes_phrases: Words = ()
     """Whole utterances that confirm."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import add
@@ -84,6 +84,8 @@ class Lexicon:
     context: WordSet
     measures: WordSet
     numerals: WordSet
+    calendar: WordSet
+    addresses: re.Pattern[str]
     units: WordSet
     signs: WordSet
     prefixes: WordSet
@@ -157,9 +159,11 @@ def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
         nouns=action_nouns,
         endings=word_set(w for pack in packs for w in pack.verb_endings),
         prepositions=word_set(w for pack in packs for w in pack.prepositions),
-        context=word_set(w for pack in packs for w in pack.context_words),
+        context=word_set(_context(packs, verbs)),
         measures=word_set(w for pack in packs for w in pack.measure_words),
         numerals=word_set(w for pack in packs for w in pack.numerals),
+        calendar=word_set(w for pack in packs for w in pack.calendar),
+        addresses=_addresses(w for pack in packs for w in pack.street_words),
         units=word_set(w for pack in packs for w in pack.amount_units),
         signs=word_set(w for pack in packs for w in pack.amount_prefixes),
         prefixes=word_set(w for pack in packs for w in pack.name_prefixes),
@@ -173,6 +177,20 @@ def _any_of(marks: Iterable[str]) -> re.Pattern[str]:
     found = "".join(sorted({re.escape(mark) for mark in marks}))
     one = rf"[{found}](?:(?<![0-9].)|(?![0-9]))" if found else r"(?!)"
     return re.compile(rf"[.。]{{2,}}|{one}", re.DOTALL)
+
+
+def _context(packs: Iterable[LanguagePack], verbs: Iterable[str]) -> Iterator[str]:
+    """Words that may stand before a name: the packs' own, their Han verbs and the catalog's."""
+    for pack in packs:
+        yield from pack.context_words
+        if pack.script == "han":
+            yield from (*pack.read_cues, *pack.write_cues, *verbs)
+
+
+def _addresses(words: Iterable[str]) -> re.Pattern[str]:
+    """A house number, at most three words, and a street word."""
+    found = "|".join(sorted({re.escape(word) for word in words}))
+    return re.compile(rf"\d+(?: [^\W\d_]+){{0,3}} (?:{found})(?![^\W_])" if found else r"(?!)")
 
 
 def _expand(phrase: str, nouns: Iterable[str]) -> list[str]:

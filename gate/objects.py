@@ -36,7 +36,7 @@ class Status(StrEnum):
 
 
 class Mention(NamedTuple):
-    """A name at folded [start, end) and the ids that own it."""
+    """A name at [start, end) and the ids that own it; a run of mixed scripts has no owner."""
 
     start: int
     end: int
@@ -55,23 +55,46 @@ _LEAD = 8
 """Characters that a claim may hold before its first digit."""
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-_LETTERS = re.compile(r"[^\W\d_]+")
+_YEAR = re.compile(r"(?:19|20)\d\d$")
+_EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
 
 
 def claims(lexicon: Lexicon, text: str) -> tuple[Span, ...]:
-    """Stretches claimed as amounts, quantities, dates or telephone numbers; never object evidence."""
+    """Stretches claimed as amounts, dates, telephone numbers or addresses; never object evidence."""
+    spans = [m.span() for m in _EMAIL.finditer(text)] if "@" in text else []
     digit = _DIGIT.search(text)
     if digit is None:
-        return ()
+        return tuple(spans)
     first = max(0, digit.start() - _LEAD)
-    spans = [m.span() for m in _CLAIMS.finditer(text, first)]
+    spans += (m.span() for m in _CLAIMS.finditer(text, first))
+    spans += (m.span() for m in lexicon.addresses.finditer(text, first))
     for number in _NUMBER.finditer(text, first):
         start, end = number.span()
-        unit = lexicon.units.starting_at(text, end + (text[end : end + 1] == " "))
-        sign = lexicon.signs.ending_at(text, start - (text[max(0, start - 1) : start] == " "))
-        if unit > 0 or sign:
-            spans.append((sign[0] if sign else start, max(unit, end)))
+        unit = _counted(lexicon, text, end)
+        sign = _signed(lexicon, text, start)
+        if unit > 0 or sign >= 0:
+            spans.append((sign if sign >= 0 else start, max(unit, end)))
+        elif _YEAR.match(number.group()) and _dated(lexicon, text, spans, start):
+            spans.append((start, end))
     return tuple(spans)
+
+
+def _counted(lexicon: Lexicon, text: str, end: int) -> int:
+    """Where the unit or the month behind a number ends, or -1."""
+    behind = end + (text[end : end + 1] == " ")
+    return max(lexicon.units.starting_at(text, behind), lexicon.calendar.starting_at(text, behind))
+
+
+def _signed(lexicon: Lexicon, text: str, start: int) -> int:
+    """Where the sign or the month before a number starts, or -1."""
+    before = start - (text[max(0, start - 1) : start] == " ")
+    starts = (*lexicon.signs.ending_at(text, before), *lexicon.calendar.ending_at(text, before))
+    return next((s for s in starts if not touches(text, s, before)), -1)
+
+
+def _dated(lexicon: Lexicon, text: str, spans: Sequence[Span], start: int) -> bool:
+    """True if a claim ends right before a year (march 3, 2026)."""
+    return any(not text[b:start].strip(" ,") for _, b in spans if b <= start)
 
 
 def mentions(
@@ -86,12 +109,14 @@ def mentions(
     Spans are folded offsets. `claimed` are stretches that are amounts, dates or telephone numbers.
     """
     folded = text.folded
+    mixed = [] if folded.isascii() else _mixed(folded)
     found = [o for i in indexes for o in find(i, folded) if not touches(folded, o.start, o.end)]
     if not found:
-        return ()
+        return tuple(mixed)
     kept, overlapped = _longest(_merge(found)) if len(found) > 1 else (found, frozenset())
     reading = _Reading(lexicon, indexes, text, clauses, claimed, kept, overlapped)
-    return tuple(Mention(n.start, n.end, n.owners, _status(reading, n)) for n in kept)
+    named = [Mention(n.start, n.end, n.owners, _status(reading, n)) for n in kept]
+    return tuple(sorted((*named, *mixed)) if mixed else named)
 
 
 class _Reading(NamedTuple):
@@ -108,12 +133,10 @@ class _Reading(NamedTuple):
 
 def _status(reading: _Reading, name: Occurrence) -> Status:
     """The first thing that stands against a name, in order, or OK."""
-    if any(a < name.end and name.start < b for a, b in reading.claimed):
+    if any(_claimed(name, a, b) for a, b in reading.claimed):
         return Status.AMOUNT
     if name in reading.overlapped:
         return Status.OVERLAP
-    if _mixed(reading.text.folded, name):
-        return Status.MIXED
     if _extended(reading, name):
         return Status.EXTENDED
     if _in_token(reading, name) or not _left_is_free(reading, name):
@@ -123,6 +146,12 @@ def _status(reading: _Reading, name: Occurrence) -> Status:
     if len(name.owners) > 1:
         return Status.SHARED
     return Status.NEGATED if set_aside(reading.clauses, name.start) else Status.OK
+
+
+def _claimed(name: Occurrence, start: int, end: int) -> bool:
+    """True if a claim touches the name, unless it is only a part of it (30 year mortgage)."""
+    part = name.start <= start and end <= name.end and end - start < name.end - name.start
+    return start < name.end and name.start < end and not part
 
 
 def _merge(found: Sequence[Occurrence]) -> list[Occurrence]:
@@ -174,14 +203,16 @@ def _extended(reading: _Reading, name: Occurrence) -> bool:
     )
 
 
-def _mixed(folded: str, name: Occurrence) -> bool:
-    """True if the run of letters around the name mixes Latin, Greek and Cyrillic."""
-    start, end = name.start, name.end
-    while start > 0 and is_word(folded[start - 1]):
-        start -= 1
-    while end < len(folded) and is_word(folded[end]):
-        end += 1
-    return any(mixes_scripts(run) for run in _LETTERS.findall(folded[start:end]))
+_RUN = re.compile(r"[^\W_]+")
+_FOREIGN = re.compile("[\u0370-\u052f\u1c80-\u1c88\u1f00-\u1fff\ua640-\ua69f]")
+
+
+def _mixed(folded: str) -> list[Mention]:
+    """Runs that mix Latin, Greek and Cyrillic letters: they match nothing and are reported."""
+    if _FOREIGN.search(folded) is None:
+        return []
+    runs = (m for m in _RUN.finditer(folded) if mixes_scripts(m.group()))
+    return [Mention(*m.span(), (), Status.MIXED) for m in runs]
 
 
 def mixes_scripts(run: str) -> bool:
@@ -210,36 +241,40 @@ def _in_token(reading: _Reading, name: Occurrence) -> bool:
 
 
 def _left_is_free(reading: _Reading, name: Occurrence) -> bool:
-    """Han to the left must be another name, or end in context words back to a boundary."""
+    """True if the text before the name leads back to a boundary or another name over words that may
+    stand there: a context word of two characters or more, a shorter one that is free itself, or
+    numerals with their measure word."""
+    folded, lexicon = reading.text.folded, reading.lexicon
     ends = frozenset(k.end for k in reading.names if k.end <= name.start)
-    return _free(reading.lexicon, reading.text.folded, name.start, ends)
-
-
-def _free(
-    lexicon: Lexicon, folded: str, position: int, ends: frozenset[int], counted: bool = False
-) -> bool:
-    """A boundary, another name's end, a context word of two characters or more, or a free shorter one.
-
-    `counted` is set behind a measure word: only there may a numeral or a digit stand.
-    """
-    if position == 0 or position in ends or not folded[position - 1].isalnum():
-        return True
-    if is_word(folded[position - 1]):
-        return counted and folded[position - 1].isdigit()
-    before = lexicon.context.ending_at(folded, position)
-    before += lexicon.numerals.ending_at(folded, position) if counted else ()
-    if any(position - s > 1 or _free(lexicon, folded, s, ends) for s in before):
-        return True
-    measured = lexicon.measures.ending_at(folded, position)
-    return any(_free(lexicon, folded, s, ends, counted=True) for s in measured)
+    open_at, seen = [(name.start, False)], set()
+    while open_at:
+        position, counted = step = open_at.pop()
+        if position == 0 or position in ends or not folded[position - 1].isalnum():
+            return True
+        if step in seen:
+            continue
+        seen.add(step)
+        if is_word(folded[position - 1]):
+            if counted and folded[position - 1].isdigit():
+                return True
+            continue
+        for start in lexicon.context.ending_at(folded, position):
+            if position - start > 1:
+                return True
+            open_at.append((start, False))
+        numerals = lexicon.numerals.ending_at(folded, position) if counted else ()
+        measures = lexicon.measures.ending_at(folded, position)
+        open_at += ((start, True) for start in (*numerals, *measures))
+    return False
 
 
 def _affixed(reading: _Reading, name: Occurrence) -> bool:
     """A declared name prefix or suffix beside the name, or a capitalised neighbour."""
     folded, lexicon = reading.text.folded, reading.lexicon
-    if _longer(reading, name.end):
-        return True
-    if folded[name.end : name.end + 1] in _GAPS and _longer(reading, name.end + 1):
+    behind = name.end
+    while folded[behind : behind + 1] in _GAPS:
+        behind += 1
+    if _longer(reading, name.end) or _longer(reading, behind):
         return True
     before = name.start - (folded[max(0, name.start - 1) : name.start] in (" ", "-"))
     prefixes = lexicon.prefixes.ending_at(folded, before)
@@ -270,11 +305,7 @@ def _capital_beside(reading: _Reading, name: Occurrence) -> bool:
         if word is None or _in_another(reading, name, word.start(1)):
             continue
         original = text.original[slice(*text.span(*word.span(1)))]
-        if (
-            original[:1].isupper()
-            and original != "I"
-            and not _starts_sentence(folded, word.start(1))
-        ):
+        if original[:1].isupper() and original != "I" and not _starts_sentence(text, word.start(1)):
             return any(map(str.islower, text.original))
     return False
 
@@ -283,9 +314,12 @@ def _in_another(reading: _Reading, name: Occurrence, position: int) -> bool:
     return any(k.start <= position < k.end for k in reading.names if k is not name)
 
 
-def _starts_sentence(folded: str, position: int) -> bool:
-    before = folded[:position].rstrip(" \"'(")
-    return not before or before[-1] in ".!?;:。"
+def _starts_sentence(text: Text, position: int) -> bool:
+    """True behind a stop, or at the start of a line."""
+    before = text.folded[:position].rstrip(" \"'(")
+    original = text.original[: text.span(position, position + 1)[0]]
+    line = "\n" in original[len(original.rstrip()) :]
+    return not before or line or before[-1] in ".!?;:。"
 
 
 def shapes(patterns: Sequence[str], folded: str, taken: Sequence[Span]) -> tuple[Span, ...]:

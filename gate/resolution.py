@@ -94,14 +94,19 @@ def _permitted(
 
 def _refers(findings: Findings) -> bool:
     """True if the turn points back at an object: a typed anaphor, or any anaphor with something to point at."""
-    earlier = any(t.mentions or t.unmatched for t in findings.history)
-    return bool(findings.referring) or (bool(findings.anaphors) and earlier)
+    return bool(findings.referring) or (bool(findings.anaphors) and _named_earlier(findings))
+
+
+def _named_earlier(findings: Findings) -> bool:
+    return any(t.mentions or t.unmatched for t in findings.history)
 
 
 def _from_history(
     action: Action, findings: Findings, situation: Situation, lists: tuple[Lists, Lists]
 ) -> Resolution:
     if "history" not in action.object_from:
+        if action.object_required and not _named_earlier(findings):
+            return _from_session(action, situation, lists)  # freeze this card
         return _unresolved(action, situation, lists, "NOT_FROM_HISTORY", ())
     if findings.set_aside:
         return _unresolved(action, situation, lists, Status.NEGATED.value, ())
@@ -126,7 +131,7 @@ def _named_by_others(
 ) -> bool:
     """True if a non-user turn after the antecedent names another object that the action permits."""
     others = (m for t in findings.history[after + 1 :] if not t.user for m in t.mentions)
-    for object_id in _distinct(others):
+    for object_id in _distinct(m for m in others if m.status is not Status.AMOUNT):
         entry = entry_of(lists, object_id)
         if object_id != antecedent and entry is not None and entry.object_type in action.types:
             return True
