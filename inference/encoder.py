@@ -57,8 +57,15 @@ class TorchEncoder:
                 self._loaded = _open(self._weights)
             return self._loaded
 
+    def tokens(self, text: str) -> int:
+        """Word pieces of a text, the two marks at its ends included."""
+        return len(self._load()[0](text, truncation=False, verbose=False)["input_ids"])
+
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Shape (len(texts), dimensions), float32, each row of length 1."""
+        """Shape (len(texts), dimensions), float32, each row of length 1.
+
+        What stands behind `MAX_TOKENS` of a text is not read.
+        """
         tokenizer, model = self._load()
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         out = np.zeros((len(texts), model.config.hidden_size), dtype=np.float32)

@@ -215,13 +215,17 @@ def _entry(appliance: Appliance, request: Request, object_id: str) -> Entry | No
 
 def _read(appliance: Appliance, routed: Routed, action: Action) -> Answered:
     """Draft, decide over it, check it; whatever fails ends the request in a bounded terminal."""
-    draft = _draft(appliance, routed, action)
+    try:
+        draft = _draft(appliance, routed, action)
+    except Exception as error:  # of an index, encoder or database; the request still has to end
+        failed = replace(routed, problem=f"{type(error).__name__}: {error}")
+        return _without_evidence(appliance, failed, ("PATHWAY_FAILED",))
     choice = decision.choose(draft)
     if choice.reply is decision.Reply.HAND_OFF:
-        return _without_evidence(appliance, routed, draft, (choice.reason,))
+        return _without_evidence(appliance, routed, (choice.reason,), draft.said)
     against = evidence.check(appliance.configuration.lexicon, draft.statements, draft.evidence)
     if against:
-        return _without_evidence(appliance, routed, draft, against)
+        return _without_evidence(appliance, routed, against)
     return Answered(
         routed,
         Terminal.DISPATCH,
@@ -256,11 +260,11 @@ def _draft(appliance: Appliance, routed: Routed, action: Action) -> Draft:
 
 
 def _without_evidence(
-    appliance: Appliance, routed: Routed, draft: Draft, reasons: tuple[str, ...]
+    appliance: Appliance, routed: Routed, reasons: tuple[str, ...], said: str | None = None
 ) -> Answered:
     reserved = Reserved.DEADLINE if reasons == ("DEADLINE",) else Reserved.EVIDENCE
     terminal = appliance.configuration.terminals[reserved]
-    message = draft.said or messages.bounded(_pack(appliance, routed), terminal, reserved.value)
+    message = said or messages.bounded(_pack(appliance, routed), terminal, reserved.value)
     return Answered(
         routed, terminal, reserved.value, BOUNDED, message, reasons=reasons, basis=decision.BASIS
     )

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gate.records import Abstain
-from inference.errors import InferenceError
 from inference.question import Question
 from inference.tiers import Reply, Tier
 
@@ -27,7 +26,8 @@ def run(
 ) -> tuple[Tried, ...]:
     """Ask tier after tier; the last entry holds the answer, the ones before it are abstentions.
 
-    A tier that fails counts as an abstention `tier_failed`. `timer` returns seconds.
+    A tier that fails, whatever its model library raises, counts as an abstention `tier_failed`, so
+    that every request still gets its verdict (P-01). `timer` returns seconds.
     """
     tried: list[Tried] = []
     for tier in tiers:
@@ -42,7 +42,7 @@ def _ask(tier: Tier, question: Question, timer: Callable[[], float]) -> Tried:
     problem = None
     try:
         reply = tier.propose(question)
-    except (InferenceError, ArithmeticError, LookupError, MemoryError, OSError, RuntimeError) as e:
+    except Exception as error:
         reply = Reply(Abstain("tier_failed", tier.name))
-        problem = f"{type(e).__name__}: {e}"
+        problem = f"{type(error).__name__}: {error}"
     return Tried(tier.name, reply, (timer() - started) * 1000, problem)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from gate.records import Abstain
 from inference import artefacts
 from inference.artefacts import Artefact
-from inference.encoder import TorchEncoder
+from inference.encoder import MAX_TOKENS, TorchEncoder
 from inference.errors import ArtefactError, AssemblyError
 from inference.question import Question
 from inference.tiers import Reply, scores
@@ -51,20 +51,19 @@ class FastTier:
         self._head: Head | None = None
 
     def propose(self, question: Question) -> Reply:
-        """The best label at or above the threshold; a text without a letter or digit abstains."""
+        """The best label at or above the threshold.
+
+        A text without a letter or digit, or longer than the encoder reads, abstains.
+        """
         if not any(char.isalnum() for char in question.utterance):
             return Reply(Abstain("no_text", self.name))
-        probabilities = self.probabilities(question.utterance)
-        return Reply(
-            scores.answer(probabilities, self._threshold, self.name),
-            raw=scores.shown(probabilities),
-        )
-
-    def probabilities(self, text: str) -> dict[str, float]:
-        """The whole distribution by label."""
-        head = self._loaded_head()
-        row = softmax(head, self._encoder.encode([text]))[0]
-        return dict(zip(self.labels, row.tolist(), strict=True))
+        head = self._loaded_head()  # verifies the whole artefact, the encoder included
+        if self._encoder.tokens(question.utterance) > MAX_TOKENS:
+            return Reply(Abstain("text_too_long", self.name))
+        row = softmax(head, self._encoder.encode([question.utterance]))[0]
+        probabilities = dict(zip(self.labels, row.tolist(), strict=True))
+        answer = scores.answer(probabilities, self._threshold, self.name)
+        return Reply(answer, raw=scores.shown(probabilities))
 
     def _loaded_head(self) -> Head:
         with self._lock:

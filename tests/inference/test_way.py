@@ -23,7 +23,7 @@ from gate.records import Abstain, OutOfScope, Proposal, Request, Terminal, TierA
 from inference import pathways
 from inference.appliance import Appliance
 from inference.connectors import Handed, Order
-from inference.drafts import Draft
+from inference.drafts import Draft, refused
 from inference.question import Question
 from inference.tiers import Reply
 from inference.way import answer, route
@@ -336,6 +336,30 @@ def test_pathway_without_its_part_never_becomes_another(
 ) -> None:
     said = answer(without(proposes(appliance, action_id), part), ask(appliance, text))
     assert (said.terminal, said.rule_id) == (Terminal.HANDOFF, "G-EVIDENCE")
+
+
+@pytest.mark.parametrize("error", [RuntimeError("index gone"), MemoryError(), KeyError("row")])
+def test_failing_pathway_still_ends_and_tells_only_the_operator(
+    appliance: Appliance, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object) -> Draft:
+        raise error
+
+    monkeypatch.setattr(pathways, "from_documents", fail)
+    said = answer(proposes(appliance, "FEE_INFO"), ask(appliance, "wire fee?"))
+    assert (said.terminal, said.rule_id) == (Terminal.HANDOFF, "G-EVIDENCE")
+    assert said.reasons == ("PATHWAY_FAILED",)
+    assert type(error).__name__ in str(said.routed.problem)
+    assert type(error).__name__ not in said.message
+    assert [record["kind"] for record in records(appliance)] == ["DECISION", "OUTCOME"]
+
+
+def test_query_past_its_deadline_has_its_own_terminal(
+    appliance: Appliance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pathways, "from_records", lambda *_: refused("DEADLINE"))
+    said = answer(proposes(appliance, "ACCOUNT_BALANCE"), ask(appliance, "balance of my savings?"))
+    assert (said.terminal, said.rule_id) == (Terminal.DEFER, "G-DEADLINE")
 
 
 def test_same_request_again_starts_nothing(freezing: Appliance) -> None:
