@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from gate.catalog import Catalog
+from gate.errors import ConfigError
 from gate.language import LanguagePack
 from gate.lexicon import Lexicon, compile_lexicon
 from gate.records import Reserved, Terminal
@@ -54,7 +55,12 @@ class Configuration:
     shapes: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Compile what every request needs, once."""
+        """Compile what every request needs, once; ConfigError if a reserved id could dispatch."""
+        for reserved in Reserved:
+            if self.terminals.get(reserved) in (None, Terminal.DISPATCH):
+                raise ConfigError(
+                    f"`{reserved}` has no bounded terminal", fix="give it one under `terminals:`"
+                )
         lexicon = compile_lexicon((self.packs[tag] for tag in self.languages), self.catalog)
         shapes = (s for t in self.catalog.object_types.values() for s in t.shapes)
         object.__setattr__(self, "lexicon", lexicon)

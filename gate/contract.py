@@ -14,7 +14,17 @@ from decimal import Decimal
 from typing import Any
 
 from gate.catalog import Catalog
-from gate.records import NONE, UNRESOLVED, Entry, Proposal, TierAnswer, TierResult, Unparsed
+from gate.records import (
+    NONE,
+    UNRESOLVED,
+    Abstain,
+    Entry,
+    OutOfScope,
+    Proposal,
+    TierAnswer,
+    TierResult,
+    Unparsed,
+)
 
 SYNTAX, CLOSED, CROSS = "C-SYNTAX", "C-CLOSED", "C-CROSS"
 FIELDS = ("action_id", "object_id", "topk")
@@ -47,15 +57,17 @@ class Failed:
 def check(
     answer: TierAnswer, catalog: Catalog, entries: Mapping[str, Entry], own: Mapping[str, Entry]
 ) -> Accepted | Failed:
-    """Hold a tier's answer against the contract; total over every value a tier can return."""
+    """Hold a tier's answer against the contract; total over every value whatever."""
     repair = None
     if isinstance(answer, Unparsed):
         parsed = parse(answer)
         if isinstance(parsed, Failed):
             return parsed
         answer, repair = parsed.result, parsed.repair
-    if not isinstance(answer, Proposal):
+    if isinstance(answer, OutOfScope | Abstain):
         return Accepted(answer, repair)
+    if not isinstance(answer, Proposal):
+        return Failed(f"{SYNTAX}:type", _shown(answer), repair=repair)
     return _closed(answer, catalog, entries, own, repair)
 
 

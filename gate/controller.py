@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from gate.catalog import Action
 from gate.configuration import Configuration
@@ -39,7 +39,7 @@ NO_SWITCHES = Switches()
 
 
 class Case(NamedTuple):
-    """Everything that a check may look at."""
+    """Everything that a check may look at; `pending` names what rules wait for (slots)."""
 
     configuration: Configuration
     situation: Situation
@@ -48,6 +48,20 @@ class Case(NamedTuple):
     action: Action
     resolution: Resolution
     switches: Switches
+    pending: tuple[str, ...] = ()
+
+
+class Course(NamedTuple):
+    """What stands before the checks: the contract, the case if there is a commitment, the rules."""
+
+    contract: Accepted | Failed
+    case: Case | None
+    rules: RulesVerdict
+
+    @property
+    def allowed(self) -> bool:
+        """True if the rules ended in ALLOW, though some may wait for slots."""
+        return self.rules.boundary is Boundary.ALLOW or self.rules.rule_id == Reserved.SLOT
 
 
 Check = Callable[[Case], tuple[str, ...]]
@@ -66,32 +80,38 @@ def decide(
     Equal state, session, candidates, clock, findings, tier answer, configuration and switches give
     an equal verdict.
     """
-    if findings.language is None:
-        return _bounded(configuration, Reserved.LANGUAGE, ("LANGUAGE_NOT_CONFIGURED",))
-    contract = _contract(configuration, situation, answer)
-    case = _case(configuration, situation, findings, contract, switches)
-    if case is None:
-        return _without_commitment(configuration, situation, findings, contract, switches)
-    return _committed(case, contract.repair)
+    found = course(configuration, situation, findings, answer, switches)
+    if found.case is None:
+        return _without_commitment(configuration, findings, found)
+    return _committed(found, found.case)
 
 
-def case_of(
+def course(
     configuration: Configuration,
     situation: Situation,
     findings: Findings,
     answer: TierAnswer,
     switches: Switches = NO_SWITCHES,
-) -> Case | None:
-    """What the checks would look at, or None where the tier's answer commits to no action."""
-    contract = _contract(configuration, situation, answer)
-    return _case(configuration, situation, findings, contract, switches)
-
-
-def _contract(
-    configuration: Configuration, situation: Situation, answer: TierAnswer
-) -> Accepted | Failed:
+    *,
+    trace: bool = False,
+) -> Course:
+    """Contract, commitment and rules, in this order; with `trace` the rules keep what they read."""
     entries, own = closed_lists(configuration.registry.entries, situation.session)
-    return check(answer, configuration.catalog, entries, own)
+    contract = check(answer, configuration.catalog, entries, own)
+    action = _named(configuration, contract)
+    case = _case(configuration, situation, findings, contract, action, switches)
+    values = gate_values(findings, case.resolution if case else None)
+    rules = _rules(configuration, situation, values, action, switches, trace)
+    if case is not None and rules.pending:
+        case = case._replace(pending=rules.reason_codes)
+    return Course(contract, case, rules)
+
+
+def _named(configuration: Configuration, contract: Accepted | Failed) -> Action | None:
+    """The one known action that the answer names, whether or not it holds the contract."""
+    if isinstance(contract, Failed):
+        return configuration.catalog.get(contract.action_id)
+    return configuration.catalog.get(getattr(contract.result, "action_id", None))
 
 
 def _case(
@@ -99,13 +119,15 @@ def _case(
     situation: Situation,
     findings: Findings,
     contract: Accepted | Failed,
+    action: Action | None,
     switches: Switches,
 ) -> Case | None:
-    if isinstance(contract, Failed) or not isinstance(contract.result, Proposal):
+    """The commitment; none without a usable proposal, or in a language that nobody reads."""
+    if isinstance(contract, Failed) or action is None or findings.language is None:
         return None
-    action = configuration.catalog.actions[contract.result.action_id]
-    resolution = _object(configuration, situation, findings, contract.result, action, switches)
-    return Case(configuration, situation, findings, contract.result, action, resolution, switches)
+    proposal = cast(Proposal, contract.result)
+    resolution = _object(configuration, situation, findings, proposal, action, switches)
+    return Case(configuration, situation, findings, proposal, action, resolution, switches)
 
 
 def malformed(configuration: Configuration, reason: str) -> Verdict:
@@ -118,21 +140,16 @@ def _bounded(configuration: Configuration, reserved: Reserved, reasons: tuple[st
     return Verdict(terminal, Boundary(terminal.value), reserved.value, reasons, None, UNRESOLVED)
 
 
-def _without_commitment(
-    configuration: Configuration,
-    situation: Situation,
-    findings: Findings,
-    contract: Accepted | Failed,
-    switches: Switches,
-) -> Verdict:
+def _without_commitment(configuration: Configuration, findings: Findings, found: Course) -> Verdict:
     """No usable proposal: the rules still speak first, then the tier's own bounded terminal stands."""
-    failed = contract if isinstance(contract, Failed) else None
-    action = configuration.catalog.get(failed.action_id) if failed else None
-    rules = _rules(configuration, situation, gate_values(findings, None), action, switches)
-    if rules.boundary is not Boundary.ALLOW:
-        verdict = _by_rule(rules)
+    contract, rules = found.contract, found.rules
+    if found.allowed:
+        verdict = _bounded(configuration, *_own_terminal(findings, contract))
     else:
-        verdict = _bounded(configuration, *_own_terminal(contract))
+        terminal = Terminal(rules.boundary.value)
+        codes = rules.reason_codes
+        verdict = Verdict(terminal, rules.boundary, rules.rule_id, codes, None, UNRESOLVED)
+    failed = contract if isinstance(contract, Failed) else None
     return replace(
         verdict,
         first_failed_contract=failed.contract if failed else None,
@@ -142,34 +159,38 @@ def _without_commitment(
     )
 
 
-def _own_terminal(contract: Accepted | Failed) -> tuple[Reserved, tuple[str, ...]]:
+def _own_terminal(
+    findings: Findings, contract: Accepted | Failed
+) -> tuple[Reserved, tuple[str, ...]]:
+    if findings.language is None:
+        return Reserved.LANGUAGE, ("LANGUAGE_NOT_CONFIGURED",)
     if isinstance(contract, Failed):
         return Reserved.CONTRACT, (contract.contract,)
     if isinstance(contract.result, OutOfScope):
         return Reserved.SCOPE, ("OUT_OF_SCOPE",)
-    assert isinstance(contract.result, Abstain)  # noqa: S101  (the third of three result types)
-    return Reserved.ABSTAIN, (contract.result.reason,)
+    return Reserved.ABSTAIN, (cast(Abstain, contract.result).reason,)
 
 
-def _committed(case: Case, repair: str | None) -> Verdict:
+def _committed(found: Course, case: Case) -> Verdict:
     """All rules of the committed action; after ALLOW, every check in order."""
-    values = gate_values(case.findings, case.resolution)
-    rules = _rules(case.configuration, case.situation, values, case.action, case.switches)
-    boundary, decider, reasons = rules.boundary, str(rules.rule_id), rules.reason_codes
-    terminal = Terminal.DISPATCH if boundary is Boundary.ALLOW else Terminal(boundary.value)
-    if terminal is Terminal.DISPATCH:
+    rules = found.rules
+    decider, reasons = rules.rule_id, rules.reason_codes
+    if not found.allowed:
+        terminal = Terminal(rules.boundary.value)
+    else:
+        terminal = Terminal.DISPATCH
         closing = _first_closing(case)
         if closing is not None:
             decider, reasons = closing[0].value, closing[1]
             terminal = case.configuration.terminals[closing[0]]
     return Verdict(
         terminal,
-        boundary,
+        rules.boundary,
         decider,
         reasons,
         case.action.action_id,
         case.resolution.object_id,
-        repair=repair,
+        repair=found.contract.repair,
         options=_options(case) if terminal is Terminal.CLARIFY else (),
         inert=_inert(case.configuration),
     )
@@ -190,9 +211,10 @@ def _rules(
     values: Mapping[str, object],
     action: Action | None,
     switches: Switches,
+    trace: bool,
 ) -> RulesVerdict:
     if switches.no_state:
-        return RulesVerdict(Boundary.ALLOW, configuration.rules.rules[-1].rule_id, ("NO_STATE",))
+        return RulesVerdict(Boundary.ALLOW, configuration.rules.default.rule_id, ("NO_STATE",))
     return evaluate(
         configuration.rules,
         action.action_id if action else None,
@@ -201,15 +223,7 @@ def _rules(
         values,
         {},
         situation.now,
-    )
-
-
-def _by_rule(rules: RulesVerdict) -> Verdict:
-    terminal = (
-        Terminal.DISPATCH if rules.boundary is Boundary.ALLOW else Terminal(rules.boundary.value)
-    )
-    return Verdict(
-        terminal, rules.boundary, str(rules.rule_id), rules.reason_codes, None, UNRESOLVED
+        trace=trace,
     )
 
 
@@ -312,6 +326,11 @@ def _object_check(case: Case) -> tuple[str, ...]:
     return (case.resolution.reason or "NO_OBJECT",)
 
 
+def _slot(case: Case) -> tuple[str, ...]:
+    """Rules that wait for a slot which the text does not give, or gives twice."""
+    return case.pending
+
+
 def _confidence(case: Case) -> tuple[str, ...]:
     """A backstop: a tier below its threshold should have abstained to the next one."""
     if case.switches.ignore_confidence:
@@ -329,9 +348,10 @@ CHECKS: tuple[tuple[Reserved, Check], ...] = (
     (Reserved.DIRECTION, _direction),
     (Reserved.ACTION, _action),
     (Reserved.OBJECT, _object_check),
+    (Reserved.SLOT, _slot),
     (Reserved.CONFIDENCE, _confidence),
 )
-"""What may still close after ALLOW, in order. Slots and confirmation take their places between."""
+"""What may still close after ALLOW, in order. Confirmation takes its place at the end."""
 
 
 def _options(case: Case) -> tuple[Option, ...]:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from gate.configuration import Configuration
-from gate.controller import CHECKS, NO_SWITCHES, case_of, decide, gate_values
+from gate.controller import CHECKS, NO_SWITCHES, course, decide
 from gate.findings import Findings, to_core
 from gate.records import Proposal, Reserved, Situation, Switches, TierAnswer
-from gate.rules import RuleReading, evaluate
+from gate.rules import RuleReading
 
 
 def explain(
@@ -21,19 +21,8 @@ def explain(
 ) -> Mapping[str, Any]:
     """The whole way to a verdict: `verdict`, `rules`, `object`, `checks`, `findings`; JSON-able."""
     verdict = decide(configuration, situation, findings, answer, switches)
-    case = case_of(configuration, situation, findings, answer, switches)
-    action_id = case.action.action_id if case else None
-    values = gate_values(findings, case.resolution if case else None)
-    rules = evaluate(
-        configuration.rules,
-        action_id,
-        configuration.predicates,
-        situation.state,
-        values,
-        {},
-        situation.now,
-        trace=True,
-    )
+    way = course(configuration, situation, findings, answer, switches, trace=True)
+    case = way.case
     return {
         "verdict": {
             "terminal": verdict.terminal.value,
@@ -47,7 +36,7 @@ def explain(
             "first_failed_contract": verdict.first_failed_contract,
         },
         "proposed": answer.action_id if isinstance(answer, Proposal) else None,
-        "rules": [_rule(r) for r in rules.trace],
+        "rules": [_rule(r) for r in way.rules.trace],
         "object": None
         if case is None
         else {"id": case.resolution.object_id, "reason": case.resolution.reason},

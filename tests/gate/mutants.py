@@ -208,9 +208,9 @@ RULES = (
 CONTROLLER = (
     Mutant("controller", "any_language", "if findings.language is None:", "if False:"),
     Mutant("controller", "no_rules_without_commitment",
-           "    if rules.boundary is not Boundary.ALLOW:\n", "    if False:\n"),
+           "    if found.allowed:\n        verdict", "    if True:\n        verdict"),
     Mutant("controller", "failed_action_forgotten",
-           "configuration.catalog.get(failed.action_id) if failed else None", "None"),
+           "return configuration.catalog.get(contract.action_id)", "return None"),
     Mutant("controller", "rules_of_no_action", "action.action_id if action else None", "None"),
     Mutant("controller", "state_always_off", "    if switches.no_state:", "    if True:"),
     Mutant("controller", "no_closing_checks", "for reserved, closes in CHECKS:",
