@@ -20,7 +20,7 @@ from eval.bench_decision import whole_decision, whole_decision_in_the_way
 from eval.cedar import rules_against_cedarpy
 from eval.result import host_class
 from eval.scale import million_aliases, thousand_rules
-from eval.timing import ROUNDS, Part
+from eval.timing import ROUNDS, Part, Ratio
 
 ROOT = Path(__file__).resolve().parents[1]
 ROUTEBR = ROOT.parent / "shared" / "data" / "routebr"
@@ -62,10 +62,16 @@ def table(parts: tuple[Part, ...]) -> str:
         lines.append(f"{part.name}: {part.what}")
         lines += [f"  {us:10.2f} us  {name}" for name, us in part.median_us.items()]
         for r in part.ratios:
-            wanted = f"at least {r.at_least}" if r.at_least is not None else f"at most {r.at_most}"
-            state = "holds" if r.holds else "MISSED"
-            lines.append(f"  {r.times:10.2f} times  ({r.slow}) / ({r.fast}): {wanted}, {state}")
+            lines.append(f"  {r.times:10.2f} times  ({r.slow}) / ({r.fast}){_wanted(r)}")
     return "\n".join(lines)
+
+
+def _wanted(ratio: Ratio) -> str:
+    if ratio.at_least is None and ratio.at_most is None:
+        return ""
+    least = ratio.at_least is not None
+    wanted = f"at least {ratio.at_least}" if least else f"at most {ratio.at_most}"
+    return f": {wanted}, {'holds' if ratio.holds else 'MISSED'}"
 
 
 def main(routebr: Path = ROUTEBR, out: Path = STORED) -> int:

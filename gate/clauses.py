@@ -266,13 +266,17 @@ def _clause(
     inherited: int,
 ) -> Clause:
     start, end, sentence, joined = bound
+    quoted = any(a < start <= b for a, b in quotes) if quotes else False
+    if not (inside or inherited or joined or (previous and text[previous.end - 1] == ":")):
+        return Clause(
+            start, end, sentence, inside, jumps, 0, None, False, False, quoted, False, quoted
+        )
     tags = inherited
     for hit in inside:
         tags |= hit.tags
     asks_from, bare = _asks(text, start, inside, jumps, tags)
     asks_back = asks_from is not None and not tags & OPENERS and text[end - 1] == "?"
     question = bool(tags & QUESTION) or asks_back
-    quoted = any(a < start <= b for a, b in quotes) if quotes else False
     aside = question or bool(tags & (NEGATION | REPORTED))
     if previous is not None and previous.sentence == sentence:
         aside = aside or _goes_on(text, previous, bare, joined and asks_from is None)

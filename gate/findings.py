@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from gate import clauses as clause_reading
 from gate import direction as direction_reading
 from gate.clauses import Clause
 from gate.configuration import Configuration
 from gate.direction import Asked, Cue
-from gate.lexicon import ACTION_NOUN, ANAPHOR, THIRD, TYPE_NOUN, Hit, scan
+from gate.lexicon import ACTION_NOUN, ANAPHOR, CONTRAST, NEGATION, THIRD, TYPE_NOUN, Hit, scan
 from gate.normalise import Text, normalise
 from gate.objects import Mention, Status, claims, mentions, set_aside, shapes
 from gate.records import Direction, Entry, Request
 from gate.registry import NameIndex, index_names
 
 Span = tuple[int, int]
+Placed = TypeVar("Placed", Mention, Cue, Asked)
 
 
 class EarlierTurn(NamedTuple):
@@ -65,24 +66,26 @@ class _Read(NamedTuple):
     mentions: tuple[Mention, ...]
     unmatched: tuple[Span, ...]
 
-    def named(self) -> tuple[Mention, ...]:
-        """The mentions with spans in the original text."""
-        if self.text.plain:
-            return self.mentions
-        return tuple(
-            Mention(*self.text.span(m.start, m.end), m.owners, m.status) for m in self.mentions
-        )
-
 
 def _read(configuration: Configuration, indexes: Sequence[NameIndex], original: str) -> _Read:
     text = normalise(original)
     hits = clause_reading.unmasked(scan(configuration.lexicon, text.folded))
     parts = clause_reading.split(configuration.lexicon, text.folded, hits)
+    return _Read(text, hits, parts, *_names(configuration, indexes, text, parts))
+
+
+def _names(
+    configuration: Configuration,
+    indexes: Sequence[NameIndex],
+    text: Text,
+    clauses: tuple[Clause, ...],
+) -> tuple[tuple[Mention, ...], tuple[Span, ...]]:
+    """The names of a text and, in the original, what only looks like an identifier."""
     claimed = claims(configuration.lexicon, text.folded)
-    named = mentions(configuration.lexicon, indexes, text, parts, claimed)
+    named = mentions(configuration.lexicon, indexes, text, clauses, claimed)
     taken = [*claimed, *((m.start, m.end) for m in named)]
-    unmatched = tuple(text.span(*s) for s in shapes(configuration.shapes, text.folded, taken))
-    return _Read(text, hits, parts, named, unmatched)
+    found = shapes(configuration.shapes, text.folded, taken)
+    return named, tuple(text.span(*s) for s in found)
 
 
 def find(configuration: Configuration, request: Request) -> Findings:
@@ -96,11 +99,11 @@ def find(configuration: Configuration, request: Request) -> Findings:
     return Findings(
         language=_language(configuration, request, folded),
         direction=direction_reading.direction(cues),
-        cues=cues if read.text.plain else tuple(_placed(read.text, c) for c in cues),
-        asked=tuple(Asked(*original(a.start, a.end), a.actions) for a in asked),
+        cues=_placed(read.text, cues),
+        asked=_placed(read.text, asked),
         request_clauses=sum(c.request for c in read.clauses),
         several_requests=direction_reading.several_requests(read.clauses),
-        mentions=read.named(),
+        mentions=_placed(read.text, read.mentions),
         unmatched=read.unmatched,
         anaphors=tuple(original(h.start, h.end) for h in anaphors),
         referring=tuple(original(h.start, h.end) for h in _naming_type(anaphors, read.hits)),
@@ -112,8 +115,12 @@ def find(configuration: Configuration, request: Request) -> Findings:
     )
 
 
-def _placed(text: Text, cue: Cue) -> Cue:
-    return Cue(*text.span(cue.start, cue.end), cue.direction)
+def _placed(text: Text, found: tuple[Placed, ...]) -> tuple[Placed, ...]:
+    """What was found, with spans in the original text."""
+    if text.plain:
+        return found
+    spans = (text.span(f.start, f.end) for f in found)
+    return tuple(f._replace(start=a, end=b) for f, (a, b) in zip(found, spans, strict=True))
 
 
 @lru_cache(maxsize=1024)
@@ -167,8 +174,12 @@ def _history(
     first = len(request.history) if not most else 0 if len(users) <= most else users[-most]
     turns: list[EarlierTurn] = []
     for turn in request.history[first:]:
-        read = _read(configuration, indexes, turn.text)
-        turns.append(EarlierTurn(turn.role == "user", read.named(), read.unmatched))
+        text = normalise(turn.text)
+        hits = clause_reading.unmasked(scan(configuration.lexicon, text.folded))
+        aside = any(h.tags & (NEGATION | CONTRAST) for h in hits)
+        parts = clause_reading.split(configuration.lexicon, text.folded, hits) if aside else ()
+        named, unmatched = _names(configuration, indexes, text, parts)
+        turns.append(EarlierTurn(turn.role == "user", _placed(text, named), unmatched))
     return tuple(turns)
 
 

@@ -35,6 +35,7 @@ class WordSet:
 
     words: frozenset[str]
     sizes: tuple[int, ...]
+    firsts: frozenset[str]
 
     def ending_at(self, text: str, end: int) -> tuple[int, ...]:
         """Where the words that end at `end` start, longest first."""
@@ -42,6 +43,8 @@ class WordSet:
 
     def starting_at(self, text: str, start: int) -> int:
         """Where the longest word that starts at `start` and touches no letter after it ends, or -1."""
+        if text[start : start + 1] not in self.firsts:
+            return -1
         for size in self.sizes:
             stop = start + size
             if stop <= len(text) and text[start:stop] in self.words and ends_word(text, stop):
@@ -52,7 +55,8 @@ class WordSet:
 def word_set(words: Iterable[str]) -> WordSet:
     """A word set, its sizes longest first."""
     found = frozenset(words)
-    return WordSet(found, tuple(sorted({len(w) for w in found}, reverse=True)))
+    sizes = tuple(sorted({len(word) for word in found}, reverse=True))
+    return WordSet(found, sizes, frozenset(word[:1] for word in found))
 
 
 class Hit(NamedTuple):

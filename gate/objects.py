@@ -195,12 +195,13 @@ def set_aside(clauses: Sequence[Clause], position: int) -> bool:
 
 def _extended(reading: _Reading, name: Occurrence) -> bool:
     """True if adjacent text makes the name a larger part of another registered name."""
-    folded = reading.text.folded
-    before, after = unit_before(folded, name.start), unit_after(folded, name.end)
-    return any(
-        before in index.before.get(name.alias, ()) or after in index.after.get(name.alias, ())
-        for index in reading.indexes
-    )
+    folded, alias = reading.text.folded, name.alias
+    for index in reading.indexes:
+        if alias in index.before and unit_before(folded, name.start) in index.before[alias]:
+            return True
+        if alias in index.after and unit_after(folded, name.end) in index.after[alias]:
+            return True
+    return False
 
 
 _RUN = re.compile(r"[^\W_]+")
