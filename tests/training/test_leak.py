@@ -20,6 +20,9 @@ def texts(path: str) -> set[str]:
 
 
 def test_no_held_out_text_is_a_training_text() -> None:
-    held, trained = texts("eval/suites/demo/heldout.csv"), texts("training/data/demo/utterances.csv")
+    held, trained = (
+        texts("eval/suites/demo/heldout.csv"),
+        texts("training/data/demo/utterances.csv"),
+    )
     assert held and trained
     assert not held & trained
