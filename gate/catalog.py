@@ -10,13 +10,18 @@ from gate.records import NONE, Mode
 
 @dataclass(frozen=True, slots=True)
 class ObjectType:
-    """A kind of object: its nouns per language, identifier shapes (9 digit, A letter), and whether
-    instances come from the session (`own`) rather than from the registry."""
+    """A type of object: its nouns per language, identifier shapes (9 digit, A letter), and whether
+    instances come from the session (`own`) rather than from the registry.
+
+    `kinds` are words for a kind of it (credit card, savings): where one stands and no name of the
+    session holds it, the sole own object is not what was meant.
+    """
 
     name: str
     nouns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     shapes: tuple[str, ...] = ()
     own: bool = False
+    kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

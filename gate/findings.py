@@ -15,7 +15,7 @@ from gate import direction as direction_reading
 from gate.clauses import Clause
 from gate.configuration import Configuration
 from gate.direction import Asked, Cue
-from gate.lexicon import ACTION_NOUN, ANAPHOR, CONTRAST, NEGATION, THIRD, TYPE_NOUN, Hit, scan
+from gate.lexicon import ACTION_NOUN, ANAPHOR, CONTRAST, KIND, NEGATION, THIRD, TYPE_NOUN, Hit, scan
 from gate.normalise import Text, normalise
 from gate.objects import Mention, Status, claims, mentions, set_aside, shapes
 from gate.records import Direction, Entry, Request
@@ -39,7 +39,8 @@ class Findings(NamedTuple):
     `language` is a configured tag, or None for a text that no configured language reads.
     `unmatched` are identifier-shaped stretches that no closed list holds; `referring` are anaphors
     that name a type of object (that fund), `set_aside` those that are negated or contrasted,
-    `anaphors` all of them. `history` is read only where the current turn refers back.
+    `anaphors` all of them. `kinds` are words for a kind of own object outside of names. `history`
+    is read only where the current turn refers back.
     """
 
     language: str | None
@@ -54,6 +55,7 @@ class Findings(NamedTuple):
     referring: tuple[Span, ...]
     set_aside: tuple[Span, ...]
     third_person: tuple[Span, ...]
+    kinds: tuple[Span, ...] = ()
     history: tuple[EarlierTurn, ...] = ()
 
 
@@ -111,6 +113,7 @@ def find(configuration: Configuration, request: Request) -> Findings:
             original(h.start, h.end) for h in anaphors if set_aside(read.clauses, h.start)
         ),
         third_person=_third_person(configuration, read),
+        kinds=_kinds(read),
         history=_history(configuration, request, indexes) if anaphors else (),
     )
 
@@ -127,6 +130,16 @@ def _placed(text: Text, found: tuple[Placed, ...]) -> tuple[Placed, ...]:
 def own_names(objects: tuple[Entry, ...]) -> NameIndex:
     """The index of a session's own names; kept, since a session sends the same ones again."""
     return index_names(objects)
+
+
+def _kinds(read: _Read) -> tuple[Span, ...]:
+    """Words for a kind of own object (credit card) that no name of the text holds."""
+    found = (h for h in read.hits if h.tags & KIND)
+    return tuple(
+        read.text.span(h.start, h.end)
+        for h in found
+        if not any(m.start < h.end and h.start < m.end for m in read.mentions)
+    )
 
 
 def _anaphors(read: _Read) -> list[Hit]:
@@ -238,6 +251,7 @@ def to_core(findings: Findings) -> Mapping[str, Any]:
         "referring": [list(s) for s in findings.referring],
         "set_aside": [list(s) for s in findings.set_aside],
         "third_person": [list(s) for s in findings.third_person],
+        "kinds": [list(s) for s in findings.kinds],
         "history": [
             {
                 "user": t.user,
@@ -268,6 +282,7 @@ def from_core(core: Mapping[str, Any]) -> Findings:
         referring=_spans(core["referring"]),
         set_aside=_spans(core["set_aside"]),
         third_person=_spans(core["third_person"]),
+        kinds=_spans(core["kinds"]),
         history=tuple(
             EarlierTurn(
                 t["user"], tuple(_mention(m) for m in t["mentions"]), _spans(t["unmatched"])

@@ -27,6 +27,7 @@ LISTS: Final = (
 ) = (1 << i for i in range(len(LISTS)))  # fmt: skip
 TYPE_NOUN: Final = 1 << len(LISTS)
 ACTION_NOUN: Final = TYPE_NOUN << 1
+KIND: Final = TYPE_NOUN << 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,8 @@ def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
                     tags[form] = tags.get(form, 0) | 1 << position
     writes = [a for a in catalog.actions.values() if a.mode is Mode.WRITE]
     verbs, action_nouns = _declared(writes, "verbs"), _declared(writes, "nouns")
-    for phrases, bit in ((verbs, WRITE), (action_nouns, ACTION_NOUN)):
+    kinds = {fold(k) for t in catalog.object_types.values() for ks in t.kinds.values() for k in ks}
+    for phrases, bit in ((verbs, WRITE), (action_nouns, ACTION_NOUN), (kinds, KIND)):
         for phrase in phrases:
             tags[phrase] = tags.get(phrase, 0) | bit
     return Lexicon(

@@ -53,7 +53,7 @@ def resolve(
         return _unresolved(action, situation, lists, "SOMEBODY_ELSES", ())
     if _refers(findings):
         return _from_history(action, findings, situation, lists)
-    return _from_session(action, situation, lists)
+    return _from_session(action, findings, situation, lists)
 
 
 def _from_text(
@@ -106,7 +106,7 @@ def _from_history(
 ) -> Resolution:
     if "history" not in action.object_from:
         if action.object_required and not _named_earlier(findings):
-            return _from_session(action, situation, lists)  # freeze this card
+            return _from_session(action, findings, situation, lists)  # freeze this card
         return _unresolved(action, situation, lists, "NOT_FROM_HISTORY", ())
     if findings.set_aside:
         return _unresolved(action, situation, lists, Status.NEGATED.value, ())
@@ -138,17 +138,19 @@ def _named_by_others(
     return False
 
 
-def _from_session(action: Action, situation: Situation, lists: tuple[Lists, Lists]) -> Resolution:
+def _from_session(
+    action: Action, findings: Findings, situation: Situation, lists: tuple[Lists, Lists]
+) -> Resolution:
     """No object is named: the sole own object where the action takes one from the session, else none."""
     if not action.object_required:
         return Resolution(NONE, "")
     own = [i for i, e in lists[1].items() if e.object_type in action.types]
-    if "session" in action.object_from and len(own) == 1:
-        return _permitted(action, situation, lists, own[0])
-    reason = "SEVERAL_OWN_OBJECTS" if "session" in action.object_from and own else "NO_OBJECT"
-    return _unresolved(
-        action, situation, lists, reason, own if "session" in action.object_from else ()
-    )
+    if "session" not in action.object_from or not own:
+        return _unresolved(action, situation, lists, "NO_OBJECT", ())
+    if len(own) > 1 or findings.kinds:
+        reason = "SEVERAL_OWN_OBJECTS" if len(own) > 1 else "NOT_AMONG_OWN_OBJECTS"
+        return _unresolved(action, situation, lists, reason, own)
+    return _permitted(action, situation, lists, own[0])
 
 
 def _unresolved(

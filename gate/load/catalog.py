@@ -34,6 +34,8 @@ class ObjectTypeModel(Model):
     """Identifier shapes: 9 is a digit, A a letter, other characters stand for themselves."""
     own: bool = False
     """True if the objects are the customer's own and come from the session, not the registry."""
+    kinds: ByLanguage = Field(default_factory=dict)
+    """Words for a kind of such an object (credit card), by language: a customer without one is asked."""
 
 
 class ActionModel(Model):
@@ -96,7 +98,8 @@ def _object_type(
     document: Document, name: str, model: ObjectTypeModel, languages: Collection[str]
 ) -> ObjectType:
     nouns = _words(document, ("object_types", name, "nouns"), model.nouns, languages)
-    return ObjectType(name, nouns, tuple(model.shapes), model.own)
+    kinds = _words(document, ("object_types", name, "kinds"), model.kinds, languages)
+    return ObjectType(name, nouns, tuple(model.shapes), model.own, kinds)
 
 
 def _words(

@@ -8,10 +8,12 @@ import pytest
 
 from gate.catalog import Action
 from gate.direction import Asked
-from gate.findings import EarlierTurn, Findings
+from gate.findings import EarlierTurn, Findings, find, from_core, to_core
+from gate.load import load
 from gate.objects import Mention, Status
-from gate.records import NONE, UNRESOLVED, Direction, Entry, Session, Situation
+from gate.records import NONE, UNRESOLVED, Direction, Entry, Request, Session, Situation
 from gate.resolution import Resolution, closed_lists, entry_of, resolve
+from tests.gate.demo import DEMO
 from tests.gate.texts import NOW
 
 REGISTRY = {i: Entry(i, t, i) for i, t in (("F1", "FUND"), ("F2", "FUND"), ("L1", "LOAN"))}
@@ -220,3 +222,25 @@ def test_neither_none_nor_unresolved_is_resolved() -> None:
     assert not Resolution(NONE, "").resolved
     assert not Resolution(UNRESOLVED, "X").resolved
     assert Asked(0, 1, ("A",)).actions == ("A",)
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("please freeze my card", "CARD-1002-1"),
+        ("please freeze my debit card", "CARD-1002-1"),
+        ("please freeze my credit card", UNRESOLVED),
+    ],
+)
+def test_a_kind_that_no_own_object_is_of_is_no_default(text: str, status: str) -> None:
+    configuration = load(DEMO)
+    own = (
+        Entry("CARD-1002-1", "CARD", "Debit card ending 3380", ("debit card", "3380"), own=True),
+    )
+    asked = Request("r", "web", text, session=Session("C-1002", (), own))
+    findings = find(configuration, asked)
+    situation = Situation({}, NOW, asked.session, None)
+    action = configuration.catalog.actions["FREEZE_CARD"]
+    entries = configuration.registry.entries
+    assert resolve(action, findings, situation, entries).object_id == status
+    assert from_core(to_core(findings)) == findings
