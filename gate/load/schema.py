@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from gate.load.appliance import ApplianceFile
 from gate.load.catalog import CatalogFile
+from gate.load.connectors import ConnectorsFile
 from gate.load.documents import DocumentsFile
 from gate.load.language import LanguageFile
 from gate.load.model import Model
@@ -23,6 +24,7 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 MODELS: Final[Mapping[str, type[Model]]] = {
     "appliance": ApplianceFile,
     "catalog": CatalogFile,
+    "connectors": ConnectorsFile,
     "documents": DocumentsFile,
     "language": LanguageFile,
     "phrases": PhrasesFile,
