@@ -34,6 +34,7 @@ def answered(statements: Sequence[Statement]) -> str:
     return "\n".join(f"{s.text} {''.join(f'[{i}]' for i in s.cites)}" for s in statements)
 
 
-def recorded(action: Action, entry: Entry | None) -> str:
-    """What a recorded write says: the service's name, and the object it is for."""
-    return action.name if entry is None else f"{action.name}: {entry.display_name}"
+def recorded(pack: LanguagePack, action: Action, entry: Entry | None) -> str:
+    """What is said of a write that was only written down: the service, and the object it is for."""
+    order = action.name if entry is None else f"{action.name}: {entry.display_name}"
+    return pack.templates["RECORDED"].replace("{order}", order)

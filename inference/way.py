@@ -274,7 +274,8 @@ def _handed_over(appliance: Appliance, routed: Routed, action: Action) -> Answer
     verdict = routed.verdict
     order = Order(str(routed.decision_id), action.action_id, verdict.object_id, {})
     handed = appliance.connector.hand_over(order)
-    message = messages.recorded(action, _entry(appliance, routed.request, verdict.object_id))
+    entry = _entry(appliance, routed.request, verdict.object_id)
+    message = messages.recorded(_pack(appliance, routed), action, entry)
     return Answered(
         routed, verdict.terminal, verdict.rule_id, handed.status, message, basis="dispatch"
     )

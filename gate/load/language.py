@@ -31,8 +31,10 @@ TEMPLATE_IDS: Final = (
     "DEFER",
     "HANDOFF",
     "REJECT",
+    "RECORDED",
 )
-"""Templates that a complete pack has: one per reserved id, one per bounded terminal."""
+"""Templates that a complete pack has: one per reserved id, one per bounded terminal, and what is said of
+an order that was only written down."""
 
 
 def field_docs() -> Mapping[str, str]:

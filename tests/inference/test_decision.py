@@ -74,9 +74,11 @@ def test_statements_carry_their_citations() -> None:
 
 
 def test_recorded_write_names_service_and_object() -> None:
-    action = load(ROOT / "configs/demo").catalog.actions["FREEZE_CARD"]
-    assert messages.recorded(action, None) == "Freeze a card"
-    assert messages.recorded(action, Entry("C", "CARD", "Debit")) == "Freeze a card: Debit"
+    demo = load(ROOT / "configs/demo")
+    action, said = demo.catalog.actions["FREEZE_CARD"], "nothing has been carried out: Freeze a card"
+    assert messages.recorded(demo.pack, action, None).endswith(f"{said}.")
+    card = Entry("C", "CARD", "Debit")
+    assert messages.recorded(demo.pack, action, card).endswith(f"{said}: Debit.")
 
 
 def test_record_only_connector_reaches_no_service() -> None:

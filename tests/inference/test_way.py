@@ -167,7 +167,7 @@ def test_irrelevant_question_is_handed_off_without_an_answer(appliance: Applianc
 def test_write_is_recorded_and_reaches_no_service(freezing: Appliance) -> None:
     said = answer(freezing, ask(freezing, "please freeze my debit card"))
     assert (said.terminal, said.status) == (Terminal.DISPATCH, "RECORDED")
-    assert said.message == "Freeze a card: Debit card ending 5316"
+    assert said.message.endswith("carried out: Freeze a card: Debit card ending 5316.")
 
 
 def test_ambiguous_object_offers_the_members_own(freezing: Appliance) -> None:
