@@ -29,7 +29,9 @@ def test_the_python_lines_print_what_is_shown(monkeypatch: pytest.MonkeyPatch) -
     assert printed.getvalue() == shown.group(1)
 
 
-@pytest.mark.parametrize("target", sorted(set(re.findall(r"^make ([a-z-]+)", README, re.MULTILINE))))
+@pytest.mark.parametrize(
+    "target", sorted(set(re.findall(r"^make ([a-z-]+)", README, re.MULTILINE)))
+)
 def test_every_make_target_exists(target: str) -> None:
     assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE)
 
