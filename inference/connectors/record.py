@@ -4,17 +4,45 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from inference.connectors import Handed, Order
+from inference.connectors import Handed, orders
+from inference.connectors import Order as OldOrder
+from inference.connectors.protocol import (
+    UNKNOWN,
+    Order,
+    Outcome,
+    Prepared,
+    Refused,
+    Status,
+    failed,
+)
 
-RECORDED = "RECORDED"
+RECORDED = Status.RECORDED.value
 
 
 @dataclass(frozen=True, slots=True)
 class RecordOnly:
-    """Accepts every order and does nothing with it; the ledger's outcome is all that remains."""
+    """Accepts every sound order and does nothing with it; the ledger's outcome is all that remains."""
 
     name: str = "record-only"
+    actions: frozenset[str] = frozenset()
+    settle_s: float = 0.0
+    may_repeat: bool = True
 
-    def hand_over(self, order: Order) -> Handed:
+    def prepare(self, order: Order) -> Prepared | Refused:
+        """The body that would be sent if there were a service."""
+        return orders.prepare(self.name, order, self.actions)
+
+    def execute(self, order: Order, key: str, deadline_s: float) -> Outcome:
+        """RECORDED, with the order's own key as reference."""
+        prepared = self.prepare(order)
+        if isinstance(prepared, Refused):
+            return failed(prepared.reason)
+        return Outcome(Status.RECORDED, reference=key)
+
+    def status(self, key: str) -> Outcome:
+        """UNKNOWN: nothing is kept here; handing the order over again does no harm."""
+        return UNKNOWN
+
+    def hand_over(self, order: OldOrder) -> Handed:
         """`RECORDED`, with the order's own key as reference."""
         return Handed(RECORDED, order.key)
