@@ -1,8 +1,8 @@
 """The evidence check: an answer may say only what its citations say.
 
-Every cited id must be in the closed list; every number with its sign and unit, every numeral and
-calendar word of a statement must stand in one cited passage, together with most of its words; and
-the sentence that carries it must not be negated where the statement is not, or the reverse.
+Every cited id must be in the closed list, and one sentence of a cited passage must carry each
+sentence of a statement: every number with its sign, unit and month, every date as it is written,
+every numeral and calendar word, most of its words, and as many negators as it has.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from gate.clauses import unmasked
-from gate.lexicon import NEGATION, Lexicon, is_word, scan
+from gate.lexicon import NEGATION, Lexicon, is_word, scan, touches
 from gate.normalise import fold
 
 SUPPORT: Final = Decimal("0.75")
-"""Least share of a statement's words that one cited passage must hold."""
+"""Least share of a sentence's words that the sentence which carries it must hold."""
 
-_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_NUMBER = re.compile(r"\d(?:[\d,./:\u2044-]*\d)?")
+_PLAIN = re.compile(r"[\d,]+(?:\.\d+)?")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-_SENTENCE = re.compile(r"(?<!\d)[.!?;。!?;]+(?!\d)|[.!?;。](?= |$)|\n")
+_END = re.compile(r"[!?;。]+|\.+(?= |$)")
 
 
 class Evidence(NamedTuple):
@@ -40,11 +41,12 @@ class Statement(NamedTuple):
 
 
 class _Facts(NamedTuple):
-    """What must not be lost or changed: numbers with sign and unit, numerals, calendar words."""
+    """What a sentence says: numbers with sign and unit, numerals and calendar words, words, negators."""
 
     numbers: frozenset[tuple[str, str, str]]
     exact: frozenset[str]
     words: tuple[str, ...]
+    negations: int
 
 
 def check(
@@ -67,45 +69,74 @@ def _against(lexicon: Lexicon, statement: Statement, known: dict[str, str]) -> s
         return "NOT_CITED"
     if any(c not in known for c in statement.cites):
         return "UNKNOWN_EVIDENCE"
-    text = fold(statement.text)
-    if not text:
+    said = _sentences(fold(statement.text))
+    if not said:
         return "EMPTY_STATEMENT"
-    found = [_unsupported(lexicon, text, known[c]) for c in statement.cites]
-    return None if None in found else found[0]
+    for sentence in said:
+        found = [_unsupported(lexicon, sentence, known[c]) for c in statement.cites]
+        if None not in found:
+            return found[0]
+    return None
 
 
-def _unsupported(lexicon: Lexicon, text: str, passage: str) -> str | None:
-    """Why one passage does not carry the statement, or None."""
-    said, source = _facts(lexicon, text), _facts(lexicon, passage)
-    if not said.numbers <= source.numbers:
-        return "NUMBER_NOT_IN_EVIDENCE"
-    if not said.exact <= source.exact:
+def _unsupported(lexicon: Lexicon, sentence: str, passage: str) -> str | None:
+    """Why no single sentence of one passage carries the sentence, or None."""
+    said = _facts(lexicon, sentence)
+    source = [_facts(lexicon, s) for s in _sentences(passage)] or [_facts(lexicon, "")]
+    nearest = max(source, key=lambda facts: _overlap(said, facts))
+    if not said.numbers <= nearest.numbers:
+        held = said.numbers <= frozenset().union(*(facts.numbers for facts in source))
+        return "NUMBER_FROM_ELSEWHERE" if held else "NUMBER_NOT_IN_EVIDENCE"
+    if not said.exact <= nearest.exact:
         return "WORD_NOT_IN_EVIDENCE"
-    if _share(said.words, source.words) < SUPPORT:
+    if _share(said.words, nearest.words) < SUPPORT:
         return "NOT_SUPPORTED"
-    nearest = max(_sentences(passage), key=lambda s: _overlap(said, _facts(lexicon, s)))
-    carried = _facts(lexicon, nearest)
-    if not said.numbers <= carried.numbers and len(_sentences(text)) == 1:
-        return "NUMBER_FROM_ELSEWHERE"
-    negated = text if len(_sentences(text)) == 1 else nearest
-    return None if _negations(lexicon, negated) == _negations(lexicon, nearest) else "NEGATION"
+    return None if said.negations == nearest.negations else "NEGATION"
 
 
 def _facts(lexicon: Lexicon, text: str) -> _Facts:
     numbers = frozenset(_quantity(lexicon, text, m) for m in _NUMBER.finditer(text))
-    words = tuple(_words(text))
-    exact = frozenset(w for w in words if w in lexicon.exact)
-    return _Facts(numbers, exact, words)
+    return _Facts(numbers, _exact(lexicon, text), tuple(_words(text)), _negations(lexicon, text))
 
 
 def _quantity(lexicon: Lexicon, text: str, number: re.Match[str]) -> tuple[str, str, str]:
-    """(sign, number, unit) of a number: `$1,000.00 dollars` is ("$", "1000", "dollars")."""
+    """(sign, number, unit): `-$1,000.00` is ("-$", "1000", ""), `3 march` and `march 3` are equal."""
     start, end = number.span()
-    value = Decimal(number.group().rstrip(",").replace(",", "")).normalize()
-    gap = end + (text[end : end + 1] == " ")
-    stop = lexicon.units.starting_at(text, gap)
-    sign = lexicon.signs.ending_at(text, start)
-    return (text[sign[0] : start] if sign else "", f"{value:f}", text[gap:stop] if stop > 0 else "")
+    behind = end + (text[end : end + 1] == " ")
+    unit = max(lexicon.units.starting_at(text, behind), lexicon.calendar.starting_at(text, behind))
+    before = start - (text[start - 1 : start] == " ")
+    signs = (s for s in lexicon.signs.ending_at(text, before) if not touches(text, s, before))
+    first = next(signs, start)
+    months = (m for m in lexicon.calendar.ending_at(text, before) if not touches(text, m, before))
+    month = next(months, -1)
+    sign = _minus(text, first, start) + text[first:before]
+    named = text[behind:unit] if unit > 0 else text[month:before] if month >= 0 else ""
+    return sign, _value(number.group()), named
+
+
+def _minus(text: str, first: int, start: int) -> str:
+    """A plus or minus before the number or before its sign, not between two numbers or words."""
+    for at in (start, first):
+        if text[at - 1 : at] in ("-", "+") and not text[max(0, at - 2) : at - 1].isalnum():
+            return text[at - 1]
+    return ""
+
+
+def _value(number: str) -> str:
+    """A plain number without separators and idle zeros; a date, time, range or fraction as it is."""
+    if not _PLAIN.fullmatch(number):
+        return number
+    value = f"{Decimal(number.replace(',', '')):f}"
+    return value.rstrip("0").rstrip(".") if "." in value else value
+
+
+def _exact(lexicon: Lexicon, text: str) -> frozenset[str]:
+    """Numerals and calendar words, wherever they stand in a script without spaces."""
+    inside = (i > 0 and is_word(text[i - 1]) and is_word(c) for i, c in enumerate(text))
+    ends = (
+        (i, lexicon.exact.starting_at(text, i)) for i, within in enumerate(inside) if not within
+    )
+    return frozenset(text[i:end] for i, end in ends if end > 0)
 
 
 def _words(text: str) -> list[str]:
@@ -122,11 +153,12 @@ def _share(said: Sequence[str], source: Sequence[str]) -> Decimal:
 
 
 def _sentences(text: str) -> list[str]:
-    return [s for s in _SENTENCE.split(text) if s.strip()] or [text]
+    return [s for s in _END.split(text) if any(map(str.isalnum, s))]
 
 
-def _overlap(said: _Facts, sentence: _Facts) -> tuple[int, int]:
-    return len(said.numbers & sentence.numbers), len(set(said.words) & set(sentence.words))
+def _overlap(said: _Facts, sentence: _Facts) -> tuple[int, int, bool]:
+    numbers, words = said.numbers & sentence.numbers, set(said.words) & set(sentence.words)
+    return len(numbers), len(words), said.negations == sentence.negations
 
 
 def _negations(lexicon: Lexicon, text: str) -> int:

@@ -95,7 +95,7 @@ class Lexicon:
     signs: WordSet
     prefixes: WordSet
     suffixes: WordSet
-    exact: frozenset[str]
+    exact: WordSet
 
 
 @lru_cache(maxsize=65536)
@@ -174,7 +174,7 @@ def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
         signs=word_set(w for pack in packs for w in pack.amount_prefixes),
         prefixes=word_set(w for pack in packs for w in pack.name_prefixes),
         suffixes=word_set(w for pack in packs for w in pack.name_suffixes),
-        exact=frozenset(w for pack in packs for w in (*pack.numerals, *pack.calendar)),
+        exact=word_set(w for pack in packs for w in (*pack.numerals, *pack.calendar)),
     )
 
 
