@@ -87,10 +87,13 @@ def test_training_moved_the_encoder_but_not_its_word_embeddings(trained: Artefac
     assert not np.array_equal(before[layer], after[layer])
 
 
-def test_training_again_replaces_it_in_one_step(trained: Artefact, data: Path) -> None:
+def test_training_again_replaces_it_in_one_step_with_the_same_bytes(
+    trained: Artefact, data: Path
+) -> None:
     (trained.folder / "stray").touch()
     again = train(data, model(ENCODER).folder, trained.folder, TINY)
     artefacts.verify(again)
+    assert again.manifest["files"] == trained.manifest["files"]
     assert sorted(p.name for p in trained.folder.parent.iterdir()) == ["router"]
 
 
