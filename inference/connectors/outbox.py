@@ -62,7 +62,6 @@ QUEUED, SENDING, IN_DOUBT = "QUEUED", "SENDING", "IN_DOUBT"
 OPEN: Final = (QUEUED, SENDING, IN_DOUBT)
 
 BUSY_SECONDS: Final = 1.0
-PAUSE_S: Final = 0.5
 LONGEST_PAUSE_S: Final = 30.0
 BATCH: Final = 100
 """Most orders that one run of the relay looks at."""
@@ -70,13 +69,17 @@ BATCH: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Outbox:
-    """Keeps orders in `file` and delivers them through `inner`; `lease_s` bounds one attempt."""
+    """Keeps orders in `file` and delivers them through `inner`.
+
+    `lease_s` bounds one attempt, `pause_s` is doubled with every attempt; both in seconds.
+    """
 
     name: str
     file: File
     inner: Connector
     clock: Clock
     lease_s: float = 10.0
+    pause_s: float = 0.5
     settle_s: float = 1.0
     may_repeat: bool = True
 
@@ -227,7 +230,7 @@ def _ask(outbox: Outbox, row: _Row) -> None:
 def _settle(outbox: Outbox, row: _Row, outcome: Outcome, *, never_began: bool) -> None:
     """Write what an attempt came to: settled, to be sent again, or in doubt and asked again later."""
     now = _micros(outbox.clock())
-    pause = now + _span(min(PAUSE_S * 2 ** min(row.attempts, 10), LONGEST_PAUSE_S))
+    pause = now + _span(min(outbox.pause_s * 2 ** min(row.attempts, 10), LONGEST_PAUSE_S))
     if never_began and now < row.valid_until:
         _write(outbox, row, QUEUED, due=pause, reason=outcome.reason)
     elif never_began:
