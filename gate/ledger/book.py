@@ -123,17 +123,16 @@ def write(
     replayed. DuplicateRequest for another body, LedgerError if the record is not durable.
     """
     identity = identify(_key(book), request)
-    sealed = seal(clear, request=request, identity=identity, salt=salt)
-    book.receipts.put(
-        receipt(
-            request=request,
-            tier_answer=tier_answer,
-            decision_id=identity.decision_id,
-            salt=salt,
-            outputs=outputs,
-            prompts=prompts,
-        )
+    kept = receipt(
+        request=request,
+        tier_answer=tier_answer,
+        decision_id=identity.decision_id,
+        salt=salt,
+        outputs=outputs,
+        prompts=prompts,
     )
+    sealed = seal(clear, identity=identity, salt=salt, text_commitment=kept.receipt_id)
+    book.receipts.put(kept)
     try:
         appended = book.ledger.append(sealed)
     except DuplicateRequest as taken:

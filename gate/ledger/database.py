@@ -66,15 +66,16 @@ class File:
 
     def __init__(self, path: Path, engine: Engine, busy_seconds: float) -> None:
         self.path = path
+        self.busy_seconds = busy_seconds
+        self.busy_message = f"`{path}` {REASONS['LOCKED']}"
         self._engine = engine
-        self._busy_seconds = busy_seconds
         self._turn = threading.Lock()
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One exclusive transaction, durable on leaving, undone if anything is raised inside."""
-        if not self._turn.acquire(timeout=self._busy_seconds):
-            raise LedgerError(f"`{self.path}` {REASONS['LOCKED']}")
+        if not self._turn.acquire(timeout=self.busy_seconds):
+            raise LedgerError(self.busy_message)
         try:
             with named_errors(self.path), self._engine.connect() as connection:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -15,7 +15,7 @@ import stat
 from pathlib import Path
 
 from gate.errors import LedgerError
-from gate.ledger.encode import Json, canonical
+from gate.ledger.encode import Json, canonical_plain
 
 BYTES = 32
 
@@ -27,7 +27,7 @@ def digest(data: bytes) -> str:
 
 def keyed(key: bytes, purpose: str, value: Json) -> str:
     """HMAC-SHA-256 in hex of a purpose and a plain value; no two purposes share a digest."""
-    return hmac.new(key, canonical([purpose, value]), hashlib.sha256).hexdigest()
+    return hmac.digest(key, canonical_plain([purpose, value]), "sha256").hex()
 
 
 def new_salt() -> bytes:

@@ -18,6 +18,7 @@ from sqlalchemy import (
     MetaData,
     String,
     Table,
+    bindparam,
     insert,
     select,
     update,
@@ -25,8 +26,17 @@ from sqlalchemy import (
 
 from gate.errors import LedgerError
 from gate.ledger import database
-from gate.ledger.encode import Json, canonical, instant, parse, plain, request_body, request_of
-from gate.ledger.record import commitment
+from gate.ledger.encode import (
+    Json,
+    canonical_plain,
+    instant,
+    parse,
+    plain,
+    request_body,
+    request_of,
+)
+from gate.ledger.group import Group
+from gate.ledger.record import body_commitment
 from gate.ledger.tiers import tier_answer_of, tier_body
 from gate.records import Request, TierAnswer
 
@@ -55,6 +65,9 @@ TABLE = Table(
     Column("content", LargeBinary),
     Column("erased_at", String),
 )
+
+INSERT = insert(TABLE)
+NAMED = select(TABLE.c.receipt_id).where(TABLE.c.receipt_id.in_(bindparam("names", expanding=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +106,12 @@ def receipt(
     prompts: Sequence[Any] = (),
 ) -> Receipt:
     """The receipt of a request and the tier answer that was decided on."""
+    body = request_body(request)
     return Receipt(
-        receipt_id=commitment(salt, request),
+        receipt_id=body_commitment(salt, body, plain(dict(request.state))),
         decision_id=decision_id,
         salt=salt,
-        request=request_body(request),
+        request=body,
         tier_answer=None if tier_answer is None else tier_body(tier_answer),
         outputs=plain(outputs),
         prompts=plain(prompts),
@@ -115,10 +129,13 @@ def tier_answer_from_receipt(receipt: Receipt) -> TierAnswer | None:
 
 
 class Receipts:
-    """An open receipts file; safe for threads and processes."""
+    """An open receipts file; safe for threads and processes. Receipts of many share a transaction."""
 
     def __init__(self, file: database.File) -> None:
         self._file = file
+        self._group: Group[Mapping[str, Any], str] = Group(
+            self._put_all, file.busy_seconds, file.busy_message
+        )
 
     @classmethod
     def open(cls, path: Path, busy_seconds: float = database.BUSY_SECONDS) -> Receipts:
@@ -142,10 +159,29 @@ class Receipts:
             "receipt_id": receipt.receipt_id,
             "decision_id": receipt.decision_id,
             "salt": receipt.salt,
-            "content": canonical(content),
+            "content": canonical_plain(content),
         }
+        self._group.put(row)
+
+    def _put_all(self, rows: Sequence[Mapping[str, Any]]) -> list[str | LedgerError]:
+        """One transaction for all; a receipt that is there already is refused alone."""
+        names = [row["receipt_id"] for row in rows]
         with self._file.writing() as connection:
-            connection.execute(insert(TABLE).values(row))
+            kept = set(connection.execute(NAMED, {"names": names}).scalars())
+            fresh = {
+                row["receipt_id"]: row for row in reversed(rows) if row["receipt_id"] not in kept
+            }
+            if fresh:
+                connection.execute(INSERT, [dict(row) for row in fresh.values()])
+        return [
+            row["receipt_id"] if fresh.get(row["receipt_id"]) is row else self._refused(row)
+            for row in rows
+        ]
+
+    def _refused(self, row: Mapping[str, Any]) -> LedgerError:
+        return LedgerError(
+            f"`{self._file.path}` refused the record: receipt `{row['receipt_id']}` is there already"
+        )
 
     def get(self, receipt_id: str) -> Receipt | Erased:
         """The receipt named by a record's `text_commitment`; LedgerError if it was never kept."""

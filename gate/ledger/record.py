@@ -26,6 +26,9 @@ FORMAT = 1
 GENESIS = "0" * 64
 """`previous` of the first record."""
 
+LINK = b',"previous":"' + GENESIS.encode() + b'"'
+"""The first record's link as it lies in its bytes."""
+
 
 class Kind(StrEnum):
     """What a record is about."""
@@ -78,7 +81,12 @@ def identify(key: bytes, request: Request) -> Identity:
 
 def commitment(salt: bytes, request: Request) -> str:
     """The keyed digest of every field of a request: equal for the same body, mute without salt."""
-    return keyed(salt, "text", [request_body(request), plain(dict(request.state))])
+    return body_commitment(salt, request_body(request), plain(dict(request.state)))
+
+
+def body_commitment(salt: bytes, body: Json, state: Json) -> str:
+    """`commitment` of the request whose `request_body` and plain state these are."""
+    return keyed(salt, "text", [body, state])
 
 
 def public_ids(configuration: Configuration) -> Public:
@@ -193,28 +201,27 @@ def _confirm(request: Request, given: Json) -> Json:
 
 
 def seal(
-    clear: Mapping[str, Json], *, request: Request, identity: Identity, salt: bytes
+    clear: Mapping[str, Json], *, identity: Identity, salt: bytes, text_commitment: str
 ) -> dict[str, Json]:
     """The record to append: private values as digests under `salt`, with identity and commitment.
 
-    `previous` is still to come, from the ledger.
+    `text_commitment` is that of the request under the same salt. `previous` is still to come, from
+    the ledger.
     """
     return {
         **{name: _sealed(value, salt) for name, value in clear.items()},
         "decision_id": identity.decision_id,
         "subject": identity.subject,
-        "text_commitment": commitment(salt, request),
+        "text_commitment": text_commitment,
     }
 
 
 def _sealed(value: Json, salt: bytes) -> Json:
-    if isinstance(value, list):
-        return [_sealed(item, salt) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if set(value) == {PRIVATE}:
-        return HIDDEN + keyed(salt, "value", value[PRIVATE])
-    return {key: _sealed(item, salt) for key, item in value.items()}
+    if isinstance(value, dict):
+        if len(value) == 1 and PRIVATE in value:
+            return HIDDEN + keyed(salt, "value", value[PRIVATE])
+        return {key: _sealed(item, salt) for key, item in value.items()}
+    return [_sealed(item, salt) for item in value] if isinstance(value, list) else value
 
 
 def event(kind: Kind, at: datetime, **values: Any) -> dict[str, Json]:
@@ -240,6 +247,20 @@ def kind_of(record: Mapping[str, Json]) -> Kind:
         names = "`, `".join(sorted(odd))
         raise LedgerError(f"a {kind} record must have exactly its own fields; check `{names}`")
     return kind
+
+
+def halves(record: Mapping[str, Json]) -> tuple[bytes, bytes]:
+    """The canonical bytes of a record before and after the digest of its `previous`.
+
+    Field names sort the same whatever stands in `previous`, so the bytes of everything else can be
+    made before the link is known.
+    """
+    before, _, after = canonical({**record, "previous": GENESIS}).partition(LINK)
+    if LINK in after:  # one stands inside a value, too
+        before = canonical({name: value for name, value in record.items() if name < "previous"})
+        after = canonical({name: value for name, value in record.items() if name > "previous"})
+        before, after = before[:-1], b"," + after[1:]
+    return before + LINK[:-65], LINK[-1:] + after
 
 
 def key_of(record: Mapping[str, Json]) -> str | None:

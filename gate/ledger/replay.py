@@ -88,7 +88,8 @@ def _again(
     record: Mapping[str, Json], receipt: Receipt, redecide: Redecide, key: bytes | None
 ) -> dict[str, Json]:
     request = request_from_receipt(record, receipt)
-    if commitment(receipt.salt, request) != record["text_commitment"]:
+    committed = commitment(receipt.salt, request)
+    if committed != record["text_commitment"]:
         decision_id = record["decision_id"]
         raise ReplayError(f"the receipt of decision `{decision_id}` was changed; restore its copy")
     clear = redecide(
@@ -100,7 +101,9 @@ def _again(
     recorded = Identity(record["decision_id"], record["subject"])
     identity = recorded if key is None else identify(key, request)
     carried = {name: record[name] for name in CARRIED}
-    sealed = seal({**clear, **carried}, request=request, identity=identity, salt=receipt.salt)
+    sealed = seal(
+        {**clear, **carried}, identity=identity, salt=receipt.salt, text_commitment=committed
+    )
     return {**sealed, "previous": record["previous"]}
 
 

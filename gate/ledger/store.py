@@ -6,7 +6,7 @@ dispatches nothing (G-STORE).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from sqlalchemy import (
     Row,
     String,
     Table,
+    bindparam,
     insert,
     select,
 )
@@ -26,9 +27,10 @@ from sqlalchemy.types import NullType
 
 from gate.errors import LedgerError
 from gate.ledger import database
-from gate.ledger.encode import Json, canonical, parse
+from gate.ledger.encode import Json, parse
+from gate.ledger.group import Group
 from gate.ledger.pseudonym import digest
-from gate.ledger.record import GENESIS, key_of, kind_of
+from gate.ledger.record import GENESIS, halves, key_of, kind_of
 
 APPLICATION_ID = 0x524C4B31
 """`RLK1`: what the file calls itself."""
@@ -69,6 +71,8 @@ TABLE = Table(
 )
 
 HEAD = select(TABLE.c.sequence, TABLE.c.digest).order_by(TABLE.c.sequence.desc()).limit(1)
+KEYED = select(TABLE).where(TABLE.c.key.in_(bindparam("keys", expanding=True)))
+INSERT = insert(TABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +117,34 @@ class DuplicateRequest(LedgerError):
         super().__init__(problem)
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A record that lacks its link: all the bytes before and after the digest of `previous`."""
+
+    record: Mapping[str, Json]
+    kind: str
+    key: str | None
+    before: bytes
+    after: bytes
+
+
+def draft(record: Mapping[str, Json]) -> Draft:
+    """A record with all its fields but `previous`; LedgerError if its fields or values are odd."""
+    kind = kind_of({**record, "previous": GENESIS})
+    return Draft(record, kind.value, key_of(record), *halves(record))
+
+
 class Ledger:
-    """An open ledger; safe for threads and for other processes that append to the same file."""
+    """An open ledger; safe for threads and for other processes that append to the same file.
+
+    Appends that arrive together share one durable transaction.
+    """
 
     def __init__(self, file: database.File) -> None:
         self._file = file
+        self._group: Group[Draft, Appended] = Group(
+            self._append_all, file.busy_seconds, file.busy_message
+        )
 
     @classmethod
     def open(cls, path: Path, busy_seconds: float = database.BUSY_SECONDS) -> Ledger:
@@ -139,24 +166,26 @@ class Ledger:
 
         DuplicateRequest if its key is taken, LedgerError for everything else that goes wrong.
         """
+        return self._group.put(draft(record))
+
+    def _append_all(self, drafts: Sequence[Draft]) -> list[Appended | LedgerError]:
+        """One transaction for all; a record whose key is taken is refused alone."""
         with self._file.writing() as connection:
-            head = _head(connection)
-            complete = {**record, "previous": head.digest}
-            kind, key, data = kind_of(complete), key_of(complete), canonical(complete)
-            if key is not None and (taken := _find(connection, key)):
-                raise DuplicateRequest(f"key `{key}` is taken; nothing was recorded", taken)
-            appended = Appended(head.sequence + 1, digest(data), complete)
-            connection.execute(
-                insert(TABLE).values(
-                    sequence=appended.sequence,
-                    kind=kind.value,
-                    key=key,
-                    bytes=data,
-                    digest=appended.digest,
-                    previous=head.digest,
-                )
-            )
-        return appended
+            taken = _find_all(connection, [one.key for one in drafts if one.key is not None])
+            head, rows, answers = _head(connection), list[Stored](), list[Appended | LedgerError]()
+            for one in drafts:
+                if one.key is not None and one.key in taken:
+                    answers.append(_refused(one.key, taken[one.key]))
+                    continue
+                row = _linked(one, head)
+                rows.append(row)
+                answers.append(Appended(row.sequence, row.digest, _complete(one, head)))
+                head = Head(row.sequence, row.digest)
+                if one.key is not None:
+                    taken[one.key] = row
+            if rows:
+                connection.execute(INSERT, [_values(row) for row in rows])
+        return answers
 
     def head(self) -> Head:
         """The last record's sequence and digest."""
@@ -202,8 +231,38 @@ def _head(connection: Connection) -> Head:
 
 
 def _find(connection: Connection, key: str) -> Stored | None:
-    row: Row[Any] | None = connection.execute(select(TABLE).where(TABLE.c.key == key)).first()
-    return None if row is None else _stored(row)
+    return _find_all(connection, [key]).get(key)
+
+
+def _find_all(connection: Connection, keys: Sequence[str]) -> dict[str, Stored]:
+    if not keys:
+        return {}
+    rows = [_stored(row) for row in connection.execute(KEYED, {"keys": keys})]
+    return {row.key: row for row in rows if row.key is not None}
+
+
+def _refused(key: str, taken: Stored) -> DuplicateRequest:
+    return DuplicateRequest(f"key `{key}` is taken; nothing was recorded", taken)
+
+
+def _linked(one: Draft, head: Head) -> Stored:
+    data = one.before + head.digest.encode() + one.after
+    return Stored(head.sequence + 1, one.kind, one.key, data, digest(data), head.digest)
+
+
+def _complete(one: Draft, head: Head) -> dict[str, Json]:
+    return {**one.record, "previous": head.digest}
+
+
+def _values(row: Stored) -> dict[str, Any]:
+    return {
+        "sequence": row.sequence,
+        "kind": row.kind,
+        "key": row.key,
+        "bytes": row.data,
+        "digest": row.digest,
+        "previous": row.previous,
+    }
 
 
 def _stored(row: Row[Any]) -> Stored:

@@ -17,7 +17,7 @@ from contextlib import closing
 from pathlib import Path
 
 from gate.ledger.pseudonym import new_salt
-from gate.ledger.record import identify, seal
+from gate.ledger.record import commitment, identify, seal
 from gate.ledger.replay import Status, replay_all
 from gate.ledger.verify import verify
 from tests.gate.ledger.samples import NOW, PROPOSAL, VERSIONS, book_in, decided, numbered, record
@@ -37,7 +37,9 @@ def describe(count: int) -> None:
     for number in range(count):
         request = numbered(number)
         clear = decided(request, PROPOSAL, NOW, versions=FILES)
-        seal(clear, request=request, identity=identify(b"k" * 32, request), salt=new_salt())
+        salt = new_salt()
+        text = commitment(salt, request)
+        seal(clear, identity=identify(b"k" * 32, request), salt=salt, text_commitment=text)
 
 
 def commit(path: Path, count: int) -> None:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ from gate.ledger.encode import (
     DEEPEST,
     SAFE_INTEGER,
     canonical,
+    canonical_plain,
     instant,
     moment,
     parse,
@@ -77,6 +79,30 @@ def test_the_bytes_are_canonical_and_hold_no_float(value: Any) -> None:
 
     again = json.loads(data, parse_float=refuse, parse_constant=refuse)
     assert canonical(again) == data
+
+
+@given(VALUES)
+def test_the_quick_encoder_writes_what_the_library_writes(value: Any) -> None:
+    flat = plain(value)
+    assert canonical(flat) == canonical_plain(flat) == rfc8785.dumps(flat)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"\U00010000": 1, "\uffff": 2},
+        {"ﬀ": 1, "\U0001f512": 2, "a": 3},
+        ['\x00\x1f\x7f\x80\u2028\u2029\\/"\b\f\n\r\t'],
+        {"a": True, "b": 1, "c": None, "d": [], "e": {}, "": -1},
+        [SAFE_INTEGER, -SAFE_INTEGER],
+        {"a": 1.0},
+        [1e21, 1e-7, -0.0],
+        (1, 2),
+    ],
+    ids=str,
+)
+def test_where_both_encoders_differ_the_library_decides(value: Any) -> None:
+    assert canonical(value) == rfc8785.dumps(value)
 
 
 @pytest.mark.parametrize("value", [math.nan, Decimal("NaN"), Decimal("sNaN")])

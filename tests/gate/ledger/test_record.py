@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from gate.ledger.record import (
     Kind,
     commitment,
     event,
+    halves,
     identify,
     key_of,
     kind_of,
@@ -28,7 +30,7 @@ from gate.ledger.record import (
     seal,
 )
 from gate.ledger.tiers import hidden
-from gate.records import NONE, UNRESOLVED, Boundary, Option, Switches, Terminal, Verdict
+from gate.records import NONE, UNRESOLVED, Boundary, Option, Request, Switches, Terminal, Verdict
 from tests.gate.ledger.samples import (
     ANSWERS,
     NOW,
@@ -49,10 +51,16 @@ DESIGN = (
 ).split()
 
 
+def closed(clear: Mapping[str, Any], request: Request, salt: bytes) -> dict[str, Any]:
+    """A clear decision sealed for who asked."""
+    text = commitment(salt, request)
+    return seal(clear, identity=identify(KEY, request), salt=salt, text_commitment=text)
+
+
 def sealed(salt: bytes = SALT, **more: Any) -> dict[str, Any]:
     """The sample decision as a complete record."""
     clear = decided(REQUEST, PROPOSAL, NOW, **more)
-    record = seal(clear, request=REQUEST, identity=identify(KEY, REQUEST), salt=salt)
+    record = closed(clear, REQUEST, salt)
     return {**record, "previous": GENESIS}
 
 
@@ -93,7 +101,7 @@ def test_the_record_says_what_was_decided() -> None:
 def test_no_text_no_subject_and_no_own_object_is_in_the_bytes() -> None:
     for answer in (*ANSWERS, None):
         clear = decided(REQUEST, answer, NOW)
-        record = seal(clear, request=REQUEST, identity=identify(KEY, REQUEST), salt=SALT)
+        record = closed(clear, REQUEST, SALT)
         data = canonical(record).decode()
         for personal in (SPOKEN, "Zürich", "4411", OWN.object_id, "C-1001", OWN.display_name, "卡"):
             assert personal not in data
@@ -149,7 +157,7 @@ def test_what_a_dialogue_and_a_confirmation_brought_is_kept() -> None:
     request = replace(REQUEST, dialogue_id="d-1", confirm_token="token-1")  # noqa: S106
     clear = decided(request, PROPOSAL, NOW)
     assert clear["dialogue"] == {"given": "d-1", "options": []}
-    record = seal(clear, request=request, identity=identify(KEY, request), salt=SALT)
+    record = closed(clear, request, SALT)
     assert hidden(record["confirm"]["given"])
     assert "token-1" not in canonical(record).decode()
 
@@ -211,7 +219,7 @@ def test_offered_options_are_kept() -> None:
 def test_a_request_without_session_has_no_subject() -> None:
     request = replace(REQUEST, session=None)
     clear = decided(request, None, NOW)
-    record = seal(clear, request=request, identity=identify(KEY, request), salt=SALT)
+    record = closed(clear, request, SALT)
     assert record["subject"] is None
     assert record["entitlements"] == []
     assert record["tier_result"] is None
@@ -345,3 +353,29 @@ def test_identity_does_not_depend_on_the_salt() -> None:
     one, two = sealed(), sealed(salt=b"t" * 32)
     assert Identity(one["decision_id"], one["subject"]) == identify(KEY, REQUEST)
     assert two["decision_id"] == one["decision_id"]
+
+
+@pytest.mark.parametrize(
+    "detail",
+    [
+        {},
+        {"previous": GENESIS},
+        {"a": 1, "previous": GENESIS},
+        [{"a": 1, "previous": GENESIS}, {"a": 1, "previous": GENESIS}],
+        {"a": f',"previous":"{GENESIS}"'},
+        {"text": "创业板 \U0001f512"},
+    ],
+)
+@pytest.mark.parametrize("kind", [Kind.OUTCOME, Kind.CONFIG])
+def test_the_halves_of_a_record_meet_at_its_link(detail: Any, kind: Kind) -> None:
+    more = {Kind.OUTCOME: {"decision_id": "d", "status": "x"}, Kind.CONFIG: {"versions": {}}}[kind]
+    record = event(kind, NOW, detail=detail, **more)
+    before, after = halves(record)
+    for link in (GENESIS, "ab" * 32):
+        assert before + link.encode() + after == canonical({**record, "previous": link})
+
+
+def test_the_halves_of_a_decision_meet_at_its_link() -> None:
+    record = sealed()
+    before, after = halves(record)
+    assert before + b"e" * 64 + after == canonical({**record, "previous": "e" * 64})

@@ -33,7 +33,7 @@ def sealed(answer: TierAnswer | None) -> dict[str, Any]:
 
     clear = decided(REQUEST, answer, NOW)
     identity = Identity("d" * 32, None)
-    return seal(clear, request=REQUEST, identity=identity, salt=b"s" * 32)
+    return seal(clear, identity=identity, salt=b"s" * 32, text_commitment="t")
 
 
 @pytest.mark.parametrize("answer", ANSWERS)

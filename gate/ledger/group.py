@@ -1,0 +1,135 @@
+"""One durable transaction for all who wait: whoever comes first commits for the others.
+
+While one caller's transaction is being flushed, the items of the next callers gather; the next
+transaction takes all of them. Nobody waits for company, so a lone caller pays nothing for it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar, cast
+
+from gate.errors import LedgerError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+LARGEST = 256
+"""Items that one transaction takes; the others wait for the next one."""
+
+
+class _Ticket(Generic[Item, Result]):
+    """One item on its way; `bell` opens when it leads the next transaction or has its answer."""
+
+    __slots__ = ("answer", "bell", "item", "leads")
+
+    def __init__(self, item: Item) -> None:
+        self.item = item
+        self.answer: Result | LedgerError | None = None
+        self.leads = False
+        self.bell = threading.Lock()
+        self.bell.acquire()
+
+
+class Group(Generic[Item, Result]):
+    """Items of many threads, made durable together by `commit`.
+
+    `commit` takes the items of one transaction and returns their answers in the same order, once
+    all of them are durable: a result, or the LedgerError of an item that was refused alone. What
+    it raises fails every item.
+    """
+
+    def __init__(
+        self,
+        commit: Callable[[Sequence[Item]], Sequence[Result | LedgerError]],
+        patience_seconds: float,
+        busy: str,
+    ) -> None:
+        self._commit = commit
+        self._patience = patience_seconds
+        self._busy = busy
+        self._mutex = threading.Lock()
+        self._waiting: deque[_Ticket[Item, Result]] = deque()
+        self._led = False
+
+    def put(self, item: Item) -> Result:
+        """Commit an item, perhaps with others; it is durable on return.
+
+        LedgerError if it was refused, if the shared transaction failed, or if its turn does not
+        come within the patience; then nothing of it is written unless the message says so.
+        """
+        ticket: _Ticket[Item, Result] = _Ticket(item)
+        try:
+            if self._joined(ticket) or self._called(ticket):
+                self._lead(ticket)
+        except BaseException:
+            self._withdraw(ticket)
+            raise
+        if isinstance(ticket.answer, LedgerError):
+            raise ticket.answer
+        return cast(Result, ticket.answer)
+
+    def _joined(self, ticket: _Ticket[Item, Result]) -> bool:
+        """Stand in line; True if nobody leads yet, so that this caller must."""
+        with self._mutex:
+            self._waiting.append(ticket)
+            ticket.leads = not self._led
+            self._led = True
+            return ticket.leads
+
+    def _called(self, ticket: _Ticket[Item, Result]) -> bool:
+        """Wait for the answer; True if this caller must lead the next transaction instead."""
+        if not ticket.bell.acquire(timeout=self._patience) and self._left(ticket):
+            raise LedgerError(self._busy)
+        if ticket.answer is None and not ticket.leads:  # taken along by a leader who is slow
+            if not ticket.bell.acquire(timeout=2 * self._patience):
+                raise LedgerError(f"{self._busy}; the record may be durable or not")
+        return ticket.leads
+
+    def _left(self, ticket: _Ticket[Item, Result]) -> bool:
+        """Leave the line; False if a leader has taken the item already, or named us."""
+        with self._mutex:
+            if ticket.leads or ticket not in self._waiting:
+                return False
+            self._waiting.remove(ticket)
+            return True
+
+    def _lead(self, own: _Ticket[Item, Result]) -> None:
+        """Commit what waits, answer everyone, and name the next leader."""
+        batch: list[_Ticket[Item, Result]] = []
+        answers: Sequence[Result | LedgerError] = ()
+        failed = "the transaction that this record shared was broken off; it is not recorded"
+        try:
+            with self._mutex:
+                while self._waiting and len(batch) < LARGEST:
+                    batch.append(self._waiting.popleft())
+            answers = self._commit([ticket.item for ticket in batch])
+        except LedgerError as error:
+            failed = str(error)
+            own.answer = error
+        finally:
+            for place, ticket in enumerate(batch):
+                if ticket.answer is None:
+                    ticket.answer = answers[place] if answers else LedgerError(failed)
+                if ticket is not own:
+                    ticket.bell.release()
+            own.leads = False
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        with self._mutex:
+            self._led = bool(self._waiting)
+            if self._led:
+                self._waiting[0].leads = True
+                self._waiting[0].bell.release()
+
+    def _withdraw(self, ticket: _Ticket[Item, Result]) -> None:
+        """Take an interrupted caller out of line; if it was to lead, somebody else does."""
+        with self._mutex:
+            waiting = ticket in self._waiting
+            if waiting:
+                self._waiting.remove(ticket)
+        if waiting and ticket.leads:
+            self._hand_over()

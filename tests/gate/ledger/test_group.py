@@ -1,0 +1,330 @@
+"""Group commit: one transaction for all who wait, one answer each, nobody stuck behind a failure."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import event as engine_event
+
+from gate.errors import LedgerError
+from gate.ledger import group
+from gate.ledger.group import Group
+from gate.ledger.record import Kind, event
+from gate.ledger.store import DuplicateRequest, Ledger
+from gate.ledger.verify import verify
+from tests.gate.ledger.samples import NOW, book_in, numbered, record
+
+Answers = Sequence[int | LedgerError]
+
+
+def note(number: int) -> dict[str, Any]:
+    """A small record without a key."""
+    return event(Kind.CONFIG, NOW, versions={"n": str(number)}, detail={})
+
+
+def erasure(number: int) -> dict[str, Any]:
+    """A small record with a key."""
+    return event(Kind.ERASURE, NOW, decision_id=f"d-{number}", reason="asked")
+
+
+class Disk:
+    """A commit that lasts until it is let go, and remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[int]] = []
+        self.started = threading.Semaphore(0)
+        self.go_on = threading.Semaphore(0)
+        self.failures: dict[int, BaseException] = {}
+
+    def commit(self, items: Sequence[int]) -> Answers:
+        """Ten times each item; an item below zero is refused alone."""
+        self.batches.append(list(items))
+        self.started.release()
+        assert self.go_on.acquire(timeout=10)
+        if failure := self.failures.get(len(self.batches)):
+            raise failure
+        return [LedgerError(f"no {item}") if item < 0 else item * 10 for item in items]
+
+
+@contextmanager
+def waiting(disk: Disk, patience: float = 10.0) -> Iterator[tuple[Group[int, int], Any]]:
+    """A group whose first transaction hangs, and a function that puts more items in line."""
+    together: Group[int, int] = Group(disk.commit, patience, "`x` is locked")
+    with ThreadPoolExecutor(40) as pool:
+        futures = [pool.submit(together.put, 1)]
+        assert disk.started.acquire(timeout=10)
+
+        def put(item: int) -> Future[int]:
+            length = len(together._waiting)
+            futures.append(pool.submit(together.put, item))
+            until(lambda: len(together._waiting) > length)
+            return futures[-1]
+
+        put.first = futures[0]  # type: ignore[attr-defined]
+        yield together, put
+        for _ in range(100):
+            disk.go_on.release()
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    for _ in range(5_000):
+        if true():
+            return
+        time.sleep(0.001)
+    raise AssertionError("it never came to be")
+
+
+def test_a_lone_caller_does_not_wait_for_company() -> None:
+    alone: Group[int, int] = Group(lambda items: [i * 2 for i in items], 5, "busy")
+    assert [alone.put(n) for n in range(5)] == [0, 2, 4, 6, 8]
+
+
+def test_those_who_come_during_a_transaction_share_the_next_one() -> None:
+    disk = Disk()
+    with waiting(disk) as (_, put):
+        later = [put(n) for n in range(2, 12)]
+        disk.go_on.release()
+        disk.go_on.release()
+        assert [f.result(10) for f in later] == [n * 10 for n in range(2, 12)]
+        assert put.first.result(10) == 10
+    assert disk.batches == [[1], list(range(2, 12))]
+
+
+def test_nobody_has_an_answer_before_the_transaction_is_durable() -> None:
+    disk = Disk()
+    with waiting(disk) as (_, put):
+        later = [put(n) for n in range(2, 6)]
+        disk.go_on.release()
+        assert put.first.result(10) == 10
+        assert disk.started.acquire(timeout=10)
+        time.sleep(0.05)
+        assert not any(f.done() for f in later)
+        disk.go_on.release()
+        assert [f.result(10) for f in later] == [20, 30, 40, 50]
+
+
+def test_an_item_that_is_refused_leaves_the_others_alone() -> None:
+    disk = Disk()
+    with waiting(disk) as (_, put):
+        later = [put(n) for n in (2, -3, 4)]
+        disk.go_on.release()
+        disk.go_on.release()
+        assert later[0].result(10) == 20
+        assert later[2].result(10) == 40
+        with pytest.raises(LedgerError, match=r"^no -3$"):
+            later[1].result(10)
+
+
+def test_a_failed_transaction_fails_everyone_in_it_and_nobody_else() -> None:
+    disk = Disk()
+    disk.failures[2] = LedgerError("`x` cannot be written")
+    with waiting(disk) as (together, put):
+        later = [put(n) for n in range(2, 8)]
+        disk.go_on.release()
+        disk.go_on.release()
+        errors = [f.exception(10) for f in later]
+        assert {str(e) for e in errors} == {"`x` cannot be written"}
+        assert all(isinstance(e, LedgerError) for e in errors)
+        assert len({id(e) for e in errors}) == len(errors), "an error belongs to one thread"
+        assert put.first.result(10) == 10
+        disk.go_on.release()
+        assert together.put(9) == 90
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ZeroDivisionError(), MemoryError()])
+def test_a_leader_that_breaks_off_takes_nobody_into_the_dark(error: BaseException) -> None:
+    disk = Disk()
+    disk.failures[2] = error
+    with waiting(disk) as (together, put):
+        later = [put(n) for n in range(2, 5)]
+        disk.go_on.release()
+        disk.go_on.release()
+        first, *others = [f.exception(10) for f in later]
+        assert first is error
+        for other in others:
+            assert isinstance(other, LedgerError)
+            assert "was broken off; it is not recorded" in str(other)
+        disk.go_on.release()
+        assert together.put(9) == 90
+
+
+def test_a_transaction_has_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group, "LARGEST", 4)
+    disk = Disk()
+    with waiting(disk) as (_, put):
+        later = [put(n) for n in range(2, 12)]
+        for _ in range(4):
+            disk.go_on.release()
+        assert [f.result(10) for f in later] == [n * 10 for n in range(2, 12)]
+    assert [len(batch) for batch in disk.batches] == [1, 4, 4, 2]
+
+
+def test_whose_turn_does_not_come_gives_up_and_is_not_written() -> None:
+    disk = Disk()
+    with waiting(disk, patience=0.2) as (together, put):
+        late = put(2)
+        with pytest.raises(LedgerError, match=r"^`x` is locked$"):
+            late.result(10)
+        disk.go_on.release()
+        assert put.first.result(10) == 10
+        disk.go_on.release()
+        assert together.put(3) == 30
+    assert disk.batches == [[1], [3]]
+
+
+def test_who_was_taken_along_by_a_slow_leader_is_told_that_nothing_is_known() -> None:
+    disk = Disk()
+    with waiting(disk, patience=0.3) as (_, put):
+        late = [put(2), put(3)]
+        disk.go_on.release()
+        assert put.first.result(10) == 10
+        with pytest.raises(LedgerError, match="is locked; the record may be durable or not"):
+            late[1].result(10)
+
+
+def test_an_interrupted_waiter_leaves_the_line() -> None:
+    together: Group[int, int] = Group(lambda items: [i * 10 for i in items], 5, "busy")
+    ticket: Any = group._Ticket(2)
+    together._joined(group._Ticket(1))
+    assert not together._joined(ticket)
+    together._withdraw(ticket)
+    assert len(together._waiting) == 1
+    together._withdraw(ticket)
+
+
+def test_a_leader_interrupted_before_its_turn_names_another() -> None:
+    together: Group[int, int] = Group(lambda items: [i * 10 for i in items], 5, "busy")
+    first: Any = group._Ticket(1)
+    assert together._joined(first)
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(together.put, 2)
+        until(lambda: len(together._waiting) == 2)
+        together._withdraw(first)
+        assert other.result(10) == 20
+    assert together.put(3) == 30
+
+
+def test_one_who_gives_up_just_when_named_leads_after_all() -> None:
+    together: Group[int, int] = Group(lambda items: [i * 10 for i in items], 5, "busy")
+    first, second = group._Ticket[int, int](1), group._Ticket[int, int](2)
+    assert together._joined(first)
+    assert not together._joined(second)
+    together._withdraw(first)
+    assert second.leads
+    assert not together._left(second)
+    together._lead(second)
+    assert second.answer == 20
+    assert together.put(3) == 30
+
+
+def test_any_mix_of_callers_gets_its_own_answers() -> None:
+    def commit(items: Sequence[int]) -> Answers:
+        time.sleep(0.0005)
+        return [LedgerError(str(i)) if i % 7 == 0 else i * 10 for i in items]
+
+    together: Group[int, int] = Group(commit, 10, "busy")
+
+    def ask(number: int) -> bool:
+        try:
+            return together.put(number) == number * 10
+        except LedgerError as error:
+            return str(error) == str(number)
+
+    with ThreadPoolExecutor(32) as pool:
+        assert all(pool.map(ask, range(2_000)))
+
+
+@contextmanager
+def commits(ledger: Ledger) -> Iterator[list[str]]:
+    """The write transactions that begin meanwhile."""
+    begun: list[str] = []
+
+    def see(_c: object, _u: object, statement: str, *_: object) -> None:
+        if statement.startswith("BEGIN"):
+            begun.append(statement)
+
+    engine = ledger._file._engine
+    engine_event.listen(engine, "before_cursor_execute", see)
+    yield begun
+    engine_event.remove(engine, "before_cursor_execute", see)
+
+
+def test_concurrent_appends_share_transactions_and_keep_one_chain(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with Ledger.open(path) as ledger, ThreadPoolExecutor(33) as pool, commits(ledger) as begun:
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")  # the first append waits here, the others behind it
+            futures = [pool.submit(ledger.append, note(0))]
+            until(lambda: len(begun) == 1)
+            futures += [pool.submit(ledger.append, note(n)) for n in range(1, 33)]
+            until(lambda: len(ledger._group._waiting) == 32)
+            other.execute("ROLLBACK")
+        appended = [f.result(10) for f in futures]
+        assert len(begun) == 2
+        stored = list(ledger.iterate())
+    assert sorted(a.sequence for a in appended) == list(range(1, 34))
+    for one in appended:
+        assert stored[one.sequence - 1].digest == one.digest
+        assert stored[one.sequence - 1].record == one.record
+    assert verify(path).records == 33
+
+
+def test_a_key_is_taken_once_within_one_transaction(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path / "ledger.sqlite") as ledger:
+        from gate.ledger.store import draft
+
+        first = ledger.append(erasure(1))
+        answers = ledger._append_all([draft(erasure(n)) for n in (2, 1, 2, 3)])
+        assert [getattr(a, "sequence", None) for a in answers] == [2, None, None, 3]
+        taken = [a.stored for a in answers if isinstance(a, DuplicateRequest)]
+        assert [s.digest for s in taken] == [first.digest, list(ledger.iterate())[1].digest]
+        assert ledger.head().sequence == 3
+
+
+def test_a_shared_transaction_that_cannot_be_written_acknowledges_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with Ledger.open(path, busy_seconds=0.3) as ledger, ThreadPoolExecutor(8) as pool:
+        ledger.append(note(0))
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            futures = [pool.submit(ledger.append, note(n)) for n in range(1, 9)]
+            for future in futures:
+                with pytest.raises(LedgerError, match="is locked by another"):
+                    future.result(10)
+            other.execute("ROLLBACK")
+        assert ledger.head().sequence == 1
+        assert ledger.append(note(9)).sequence == 2
+
+
+def test_receipts_of_many_share_transactions_too(tmp_path: Path) -> None:
+    with book_in(tmp_path) as book, ThreadPoolExecutor(32) as pool:
+        written = list(pool.map(lambda n: record(book, numbered(n)), range(300)))
+        for one in written:
+            assert (
+                book.receipts.get(one.record["text_commitment"]).decision_id
+                == (one.record["decision_id"])
+            )
+    assert verify(tmp_path / "ledger.sqlite").records == 300
+
+
+def test_a_receipt_kept_twice_in_one_transaction_is_refused_once(tmp_path: Path) -> None:
+    with book_in(tmp_path) as book:
+        rows = [
+            {"receipt_id": name, "decision_id": "d", "salt": salt, "content": b"{}"}
+            for name, salt in (("a", b"1"), ("b", b"2"), ("a", b"3"))
+        ]
+        answers = book.receipts._put_all(rows)
+        assert answers[:2] == ["a", "b"]
+        assert "refused the record: receipt `a` is there already" in str(answers[2])
+        with book.receipts._file.reading() as connection:
+            kept = connection.exec_driver_sql("SELECT receipt_id, salt FROM receipts").fetchall()
+        assert sorted(tuple(row) for row in kept) == [("a", b"1"), ("b", b"2")]
