@@ -142,13 +142,15 @@ def fit(base: Path, examples: Sequence[Example], recipe: Recipe) -> Any:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Keep torch to one thread, so that the sums, and the model, do not depend on how many there are."""
+    """Keep torch and the linear algebra to one thread: the sums, and the model, depend on their number."""
     import torch
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        with threadpool_limits(1):
+            yield
     finally:
         torch.set_num_threads(before)
 
