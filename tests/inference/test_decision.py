@@ -75,7 +75,10 @@ def test_statements_carry_their_citations() -> None:
 
 def test_recorded_write_names_service_and_object() -> None:
     demo = load(ROOT / "configs/demo")
-    action, said = demo.catalog.actions["FREEZE_CARD"], "nothing has been carried out: Freeze a card"
+    action, said = (
+        demo.catalog.actions["FREEZE_CARD"],
+        "nothing has been carried out: Freeze a card",
+    )
     assert messages.recorded(demo.pack, action, None).endswith(f"{said}.")
     card = Entry("C", "CARD", "Debit")
     assert messages.recorded(demo.pack, action, card).endswith(f"{said}: Debit.")
