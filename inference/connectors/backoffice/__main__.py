@@ -27,19 +27,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until told to stop; 2 for wrong use."""
     given = _parser().parse_args(arguments)
     if given.secret_file is None and given.tls_ca is None:
-        print("error: give --secret-file, or --tls-ca for mutual TLS", file=sys.stderr)
-        return 2
+        return _fail("give --secret-file, or --tls-ca for mutual TLS")
     try:
         secret = signing.read_secret(given.secret_file) if given.secret_file else None
-    except RoutelockError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    bank.create(given.database, _members(given.members), _now())
+        bank.create(given.database, _members(given.members), _now())
+        listener = _listening(given.port)
+    except (RoutelockError, OSError) as error:
+        return _fail(str(error))
     office = Office(given.database, secret, _now, given.window, given.fault_file)
-    with _listening(given.port) as listener:
+    with listener:
         print(json.dumps({"port": listener.getsockname()[1]}), flush=True)
         uvicorn.Server(_settings(office, given)).run(sockets=[listener])
     return 0
+
+
+def _fail(problem: str) -> int:
+    print(f"error: {problem}", file=sys.stderr)
+    return 2
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from inference.errors import AssemblyError
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 MODULE: Final = "inference.connectors.backoffice"
+START_S: Final = 30.0
+"""Longest time that the process may take to listen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +40,6 @@ class Running:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        if self.process.stdout is not None:
-            self.process.stdout.close()
 
 
 def start(database: Path, secret_file: Path | None, *more: str, port: int = 0) -> Running:
@@ -47,12 +48,24 @@ def start(database: Path, secret_file: Path | None, *more: str, port: int = 0) -
     command += ["--database", str(database.resolve())]
     command += ["--secret-file", str(secret_file.resolve())] if secret_file else []
     process = subprocess.Popen([*command, *more], stdout=subprocess.PIPE, cwd=ROOT)  # noqa: S603
-    line = process.stdout.readline() if process.stdout else b""
+    line = _first_line(process)
     if not line:
         process.wait()
-        problem = f"the back office ended with code `{process.returncode}`"
-        raise AssemblyError(f"{problem}; is port {port} taken?")
+        raise AssemblyError(f"the back office ended with code `{process.returncode}`; see above")
     return Running(process, int(json.loads(line)["port"]))
+
+
+def _first_line(process: subprocess.Popen[bytes]) -> bytes:
+    """The line that says where it listens; empty if it ended, or had to be ended, before that."""
+    if process.stdout is None:
+        return b""
+    late = threading.Timer(START_S, process.kill)
+    late.start()
+    try:
+        with process.stdout as output:
+            return output.readline()
+    finally:
+        late.cancel()
 
 
 @contextmanager

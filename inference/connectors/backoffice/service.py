@@ -53,21 +53,36 @@ def build(office: Office) -> FastAPI:
     @app.get("/orders/{key}")
     async def get_order(request: Request, key: str) -> Response:
         refusal = _refusal(office, request, b"", key)
-        found = await run_in_threadpool(bank.look_up, office.database, key)
-        return _answer(office, request, refusal or found)
+        return _answer(office, request, refusal or await _find(office, key))
 
     @app.get("/effects")
     async def get_effects(request: Request) -> Response:
-        found = await run_in_threadpool(bank.tables, office.database)
-        return _answer(office, request, _refusal(office, request, b"") or Reply(200, found))
+        refusal = _refusal(office, request, b"")
+        return _answer(office, request, refusal or await _show(office))
 
     @app.get("/state")
     async def get_state(request: Request, subject: str, object_id: str | None = None) -> Response:
-        now = office.clock()
-        told = await run_in_threadpool(facts.situation, office.database, subject, object_id, now)
-        return _answer(office, request, _refusal(office, request, b"") or Reply(200, told))
+        refusal = _refusal(office, request, b"")
+        return _answer(office, request, refusal or await _tell(office, subject, object_id))
 
     return app
+
+
+async def _find(office: Office, key: str) -> Reply:
+    """What became of the order of a key."""
+    return await run_in_threadpool(bank.look_up, office.database, key)
+
+
+async def _show(office: Office) -> Reply:
+    """The bank's rows and the journal of effects."""
+    return Reply(200, await run_in_threadpool(bank.tables, office.database))
+
+
+async def _tell(office: Office, subject: str, object_id: str | None) -> Reply:
+    """State and session of a member, about an object of theirs if one is named."""
+    now = office.clock()
+    told = await run_in_threadpool(facts.situation, office.database, subject, object_id, now)
+    return Reply(200, told)
 
 
 async def _body(request: Request) -> bytes:

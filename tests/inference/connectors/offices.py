@@ -49,6 +49,11 @@ def order(**changes: Any) -> Order:
     return Order(**{**given, **changes})
 
 
+def endpoint_of(url: str, secret_file: Path) -> Endpoint:
+    """The endpoint of a service that shares a secret."""
+    return open_endpoint(Service(url, str(secret_file)), Path())
+
+
 @dataclass
 class BackOffice:
     """The stand-in, which can be killed and started again on its port."""
@@ -99,4 +104,4 @@ class BackOffice:
         return sum(key in (None, effect["key"]) for effect in journal)
 
     def endpoint(self) -> Endpoint:
-        return open_endpoint(Service(self.url, str(self.secret_file)), Path())
+        return endpoint_of(self.url, self.secret_file)
