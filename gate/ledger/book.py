@@ -116,11 +116,14 @@ def write(
     salt: bytes,
     outputs: Sequence[Any] = (),
     prompts: Sequence[Any] = (),
+    consume: str | None = None,
 ) -> Written:
     """Make a decision durable: receipt first, then the sealed record.
 
-    An equal request that another thread or process recorded meanwhile wins and is returned, marked
-    replayed. DuplicateRequest for another body, LedgerError if the record is not durable.
+    `consume` is the digest of the confirmation token that the decision uses up with it. An equal
+    request that another thread or process recorded meanwhile wins and is returned, marked
+    replayed. DuplicateRequest for another body, TokenUsed if the token is used up already,
+    LedgerError if the record is not durable.
     """
     identity = identify(_key(book), request)
     kept = receipt(
@@ -133,8 +136,9 @@ def write(
     )
     sealed = seal(clear, identity=identity, salt=salt, text_commitment=kept.receipt_id)
     book.receipts.put(kept)
+    used_up = {} if consume is None else {"consume": consume}
     try:
-        appended = book.ledger.append(sealed)
+        appended = book.ledger.append(sealed, **used_up)
     except DuplicateRequest as taken:
         return _again(book, request, taken.stored)
     return Written(appended.sequence, appended.digest, appended.record)

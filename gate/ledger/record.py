@@ -7,6 +7,7 @@ is what is hashed, stored and replayed; its field names are those of the design'
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,6 +27,8 @@ FORMAT = 1
 GENESIS = "0" * 64
 """`previous` of the first record."""
 
+DIGEST = re.compile("[0-9a-f]{64}")
+
 LINK = b',"previous":"' + GENESIS.encode() + b'"'
 """The first record's link as it lies in its bytes."""
 
@@ -38,6 +41,7 @@ class Kind(StrEnum):
     ERASURE = "ERASURE"
     CHECKPOINT = "CHECKPOINT"
     CONFIG = "CONFIG"
+    CONSUMED = "CONSUMED"
 
 
 COMMON = frozenset({"format", "kind", "previous"})
@@ -54,8 +58,22 @@ FIELDS: Mapping[Kind, frozenset[str]] = {
     Kind.ERASURE: COMMON | {"decision_id", "at", "reason"},
     Kind.CHECKPOINT: COMMON | {"at", "sequence", "digest"},
     Kind.CONFIG: COMMON | {"at", "versions", "detail"},
+    Kind.CONSUMED: COMMON | {"decision_id", "at", "token"},
 }  # fmt: skip
 """Exactly the fields that a record of each kind has."""
+
+TOKEN, ERASED, SWEPT = "token:", "erasure:", "swept:"
+EXECUTED, IN_DOUBT, RESOLVED = "executed:", "in_doubt:", "resolved:"
+"""First parts of keys; what follows is an id or a digest."""
+
+ONCE: Mapping[str, str] = {
+    "COMPLETED": EXECUTED,
+    "FAILED": EXECUTED,
+    "RECORDED_ONLY": EXECUTED,
+    "IN_DOUBT": IN_DOUBT,
+    "RESOLVED_BY_HUMAN": RESOLVED,
+}
+"""Outcomes of a write that may stand once; those with one first part exclude each other."""
 
 CARRIED = ("fallback", "reported_model")
 """Fields that report what happened around the gate; replay copies what it cannot recompute."""
@@ -264,11 +282,44 @@ def halves(record: Mapping[str, Json]) -> tuple[bytes, bytes]:
 
 
 def key_of(record: Mapping[str, Json]) -> str | None:
-    """What may stand in a ledger once: a decision, the erasure of a decision; None for the rest."""
+    """What may stand in a ledger once; None for a record that may be repeated."""
     match record["kind"]:
         case Kind.DECISION:
             return str(record["decision_id"])
+        case Kind.CONSUMED:
+            return f"{TOKEN}{record['token']}"
         case Kind.ERASURE:
-            return f"erasure:{record['decision_id']}"
+            return f"{ERASED}{record['decision_id']}"
+        case Kind.OUTCOME if isinstance(status := record.get("status"), str) and status in ONCE:
+            return f"{ONCE[status]}{record['decision_id']}"
         case _:
             return None
+
+
+def bars_of(record: Mapping[str, Json]) -> tuple[str, ...]:
+    """Keys that keep a record out if they are taken: its receipt was swept, its end is known."""
+    match record["kind"]:
+        case Kind.DECISION:
+            return (f"{SWEPT}{record['text_commitment']}",)
+        case Kind.OUTCOME if record["status"] == "IN_DOUBT":
+            return tuple(f"{end}{record['decision_id']}" for end in (EXECUTED, RESOLVED))
+        case _:
+            return ()
+
+
+def consumption(record: Mapping[str, Json], token: str) -> dict[str, Json]:
+    """The record that a decision consumed a confirmation token, given by the digest of the token.
+
+    LedgerError for a record that is no decision, or a token that is no SHA-256 in hex.
+    """
+    if record.get("kind") != Kind.DECISION:
+        raise LedgerError(f"a `{record.get('kind')}` consumes no token; pass a decision")
+    if not DIGEST.fullmatch(token):
+        raise LedgerError("a token is consumed by its digest; pass SHA-256 in hex, not the token")
+    return {
+        "format": FORMAT,
+        "kind": Kind.CONSUMED.value,
+        "at": record["decided_at"],
+        "decision_id": record["decision_id"],
+        "token": token,
+    }

@@ -48,7 +48,7 @@ def test_the_receipt_is_written_first(tmp_path: Path, monkeypatch: pytest.Monkey
     """A crash between the two leaves a receipt without a record, never the other way round."""
     with book_in(tmp_path) as book:
 
-        def crash(*_: object) -> None:
+        def crash(*_: object, **__: object) -> None:
             raise KeyboardInterrupt
 
         monkeypatch.setattr(type(book.ledger), "append", crash)

@@ -283,7 +283,7 @@ def test_a_key_is_taken_once_within_one_transaction(tmp_path: Path) -> None:
         from gate.ledger.store import draft
 
         first = ledger.append(erasure(1))
-        answers = ledger._append_all([draft(erasure(n)) for n in (2, 1, 2, 3)])
+        answers = ledger._append_all([(draft(erasure(n)),) for n in (2, 1, 2, 3)])
         assert [getattr(a, "sequence", None) for a in answers] == [2, None, None, 3]
         taken = [a.stored for a in answers if isinstance(a, DuplicateRequest)]
         assert [s.digest for s in taken] == [first.digest, list(ledger.iterate())[1].digest]

@@ -1,0 +1,102 @@
+"""What became of a decision: records that are chained to it, one end for each write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from gate.errors import LedgerError
+from gate.ledger.record import EXECUTED, IN_DOUBT, RESOLVED, TOKEN, Kind, event
+from gate.ledger.segment import Appended, DuplicateRequest, Stored
+from gate.ledger.store import Ledger
+
+
+class Outcome(StrEnum):
+    """What may become of a decision.
+
+    COMPLETED, FAILED and RECORDED_ONLY end the execution of a write: one of them, once. IN_DOUBT
+    stands before them at most once. RE_ASKED says that the customer asked for the same again, and
+    may stand any number of times; RESOLVED_BY_HUMAN says, once, that somebody took care of it.
+    """
+
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+    RECORDED_ONLY = "RECORDED_ONLY"
+    IN_DOUBT = "IN_DOUBT"
+    RE_ASKED = "RE_ASKED"
+    RESOLVED_BY_HUMAN = "RESOLVED_BY_HUMAN"
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A dispatched write whose execution has no recorded end."""
+
+    decision: Stored
+    in_doubt: bool
+
+
+class OutcomeKnown(LedgerError):
+    """The outcome that a record should state is stated already, perhaps otherwise, by `stored`."""
+
+    def __init__(self, problem: str, stored: Stored) -> None:
+        self.stored = stored
+        super().__init__(problem)
+
+    @property
+    def outcome(self) -> Outcome:
+        """What is recorded."""
+        return Outcome(self.stored.record["status"])
+
+
+def append_outcome(
+    ledger: Ledger,
+    decision_id: str,
+    outcome: Outcome,
+    *,
+    at: datetime,
+    detail: Mapping[str, Any] | None = None,
+) -> Appended:
+    """Chain an outcome to its decision, whose digest the record names; durable on return.
+
+    `detail` holds codes, ids and digests, never text. OutcomeKnown if the end of the execution is
+    recorded already, LedgerError for an unknown decision or if the record is not durable.
+    """
+    decision = ledger.get(decision_id)
+    if decision is None:
+        raise LedgerError(f"decision `{decision_id}` is not in the ledger; check the id")
+    told = {**(detail or {}), "decision": decision.digest}
+    record = event(Kind.OUTCOME, at, decision_id=decision_id, status=outcome.value, detail=told)
+    try:
+        return ledger.append(record)
+    except DuplicateRequest as known:
+        status = known.stored.record["status"]
+        problem = f"decision `{decision_id}` is recorded as `{status}`; nothing was added"
+        raise OutcomeKnown(problem, known.stored) from known
+
+
+def standing(ledger: Ledger, decision_id: str) -> Outcome | None:
+    """How a write stands: as a human left it, as its execution ended, in doubt, or None."""
+    for first_part in (RESOLVED, EXECUTED, IN_DOUBT):
+        if stored := ledger.find(f"{first_part}{decision_id}"):
+            return Outcome(stored.record["status"])
+    return None
+
+
+def unfinished(ledger: Ledger) -> Iterator[Unfinished]:
+    """Every write that consumed a token and whose end is not recorded, in the order of dispatch.
+
+    After a crash these are to be reconciled by their keys; none of them is sent again.
+    """
+    ended = {key for end in (EXECUTED, RESOLVED) for key in ledger.keys(end)}
+    doubted = set(ledger.keys(IN_DOUBT))
+    consumed = sorted(ledger.with_prefix(TOKEN), key=lambda stored: stored.sequence)
+    for stored in consumed:
+        decision_id = stored.record["decision_id"]
+        if ended.isdisjoint((f"{EXECUTED}{decision_id}", f"{RESOLVED}{decision_id}")):
+            decision = ledger.get(decision_id)
+            if decision is None:
+                raise LedgerError(f"decision `{decision_id}` is missing; restore a copy")
+            yield Unfinished(decision, f"{IN_DOUBT}{decision_id}" in doubted)

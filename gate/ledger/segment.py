@@ -1,0 +1,260 @@
+"""One SQLite file of the chain: its tables, and what is read and chained in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    Integer,
+    MetaData,
+    Row,
+    String,
+    Table,
+    bindparam,
+    insert,
+    select,
+)
+from sqlalchemy.types import NullType
+
+from gate.errors import LedgerError
+from gate.ledger.encode import Json, parse
+from gate.ledger.pseudonym import digest
+from gate.ledger.record import GENESIS, SWEPT, TOKEN, bars_of, halves, key_of, kind_of
+
+APPLICATION_ID = 0x524C4B31
+"""`RLK1`: what the file calls itself."""
+
+SCHEMA = (
+    """CREATE TABLE ledger (
+    sequence INTEGER PRIMARY KEY CHECK (sequence > 0),
+    kind TEXT NOT NULL,
+    key TEXT UNIQUE,
+    bytes BLOB NOT NULL,
+    digest TEXT NOT NULL,
+    previous TEXT NOT NULL
+) STRICT""",
+    """CREATE TRIGGER ledger_extends BEFORE INSERT ON ledger
+WHEN NEW.sequence IS NOT (SELECT coalesce(max(sequence), 0) + 1 FROM ledger)
+    OR NEW.previous IS NOT coalesce(
+        (SELECT digest FROM ledger ORDER BY sequence DESC LIMIT 1), hex(zeroblob(32)))
+    OR EXISTS (SELECT 1 FROM ledger WHERE key = NEW.key)
+BEGIN SELECT RAISE(ABORT, 'a record must extend the chain'); END""",
+    """CREATE TRIGGER ledger_keeps BEFORE UPDATE ON ledger
+BEGIN SELECT RAISE(ABORT, 'records are never changed'); END""",
+    """CREATE TRIGGER ledger_holds BEFORE DELETE ON ledger
+BEGIN SELECT RAISE(ABORT, 'records are never deleted'); END""",
+)
+"""Compared word for word when a ledger is opened or verified."""
+
+TABLE = Table(
+    "ledger",
+    MetaData(),
+    Column("sequence", Integer, primary_key=True),
+    Column("kind", String, nullable=False),
+    Column("key", String),
+    Column(
+        "bytes", NullType, nullable=False
+    ),  # as it lies there: a damaged file may hold another type
+    Column("digest", String, nullable=False),
+    Column("previous", String, nullable=False),
+)
+
+HEAD = select(TABLE.c.sequence, TABLE.c.digest).order_by(TABLE.c.sequence.desc()).limit(1)
+KEYED = select(TABLE).where(TABLE.c.key.in_(bindparam("keys", expanding=True)))
+BETWEEN = (TABLE.c.key >= bindparam("low"), TABLE.c.key < bindparam("high"))
+INSERT = insert(TABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where the chain ends; sequence 0 and `GENESIS` for an empty ledger."""
+
+    sequence: int = 0
+    digest: str = GENESIS
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """A record that is durable now."""
+
+    sequence: int
+    digest: str
+    record: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One row as it lies in the ledger; `data` are the hashed bytes."""
+
+    sequence: int
+    kind: str
+    key: str | None
+    data: bytes
+    digest: str
+    previous: str
+
+    @property
+    def record(self) -> dict[str, Json]:
+        """The record in `data`."""
+        return parse(self.data)
+
+
+class DuplicateRequest(LedgerError):
+    """The key of a record is taken; `stored` is the record that has it."""
+
+    def __init__(self, problem: str, stored: Stored) -> None:
+        self.stored = stored
+        super().__init__(problem)
+
+
+class TokenUsed(LedgerError):
+    """A confirmation token was consumed before; `stored` is the record that says by which decision."""
+
+    def __init__(self, problem: str, stored: Stored) -> None:
+        self.stored = stored
+        super().__init__(problem)
+
+    @property
+    def decision_id(self) -> str:
+        """The decision that consumed it."""
+        return str(self.stored.record["decision_id"])
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A record that lacks its link: all the bytes before and after the digest of `previous`.
+
+    `bars` are the keys that must not be taken, apart from its own.
+    """
+
+    record: Mapping[str, Json]
+    kind: str
+    key: str | None
+    before: bytes
+    after: bytes
+    bars: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Every key that must be free."""
+        return self.bars if self.key is None else (self.key, *self.bars)
+
+
+Drafts = tuple[Draft, ...]
+"""Records that are chained together or not at all; the first is the one that was asked for."""
+
+
+@dataclass(slots=True)
+class Growth:
+    """A chain that grows within one transaction: its end, its new rows, and the keys it met."""
+
+    head: Head
+    taken: dict[str, Stored]
+    rows: list[Stored] = field(default_factory=list)
+
+
+def draft(record: Mapping[str, Json], unless: Sequence[str] = ()) -> Draft:
+    """A record with all its fields but `previous`; LedgerError if its fields or values are odd."""
+    kind = kind_of({**record, "previous": GENESIS})
+    bars = (*bars_of(record), *unless)
+    return Draft(record, kind.value, key_of(record), *halves(record), bars)
+
+
+def chain(connection: Connection, items: Iterable[Drafts]) -> list[Appended | LedgerError]:
+    """Chain what may be chained to the head; an item of which a key is taken is refused alone."""
+    items = list(items)
+    wanted = {key for drafts in items for one in drafts for key in one.keys}
+    growth = Growth(head(connection), find_all(connection, sorted(wanted)))
+    answers = [_refusal(drafts, growth.taken) or _grow(growth, drafts) for drafts in items]
+    if growth.rows:
+        connection.execute(INSERT, [_values(row) for row in growth.rows])
+    return answers
+
+
+def _refusal(drafts: Drafts, taken: Mapping[str, Stored]) -> LedgerError | None:
+    for one in drafts:
+        for key in one.keys:
+            if key in taken:
+                return _taken(key, taken[key])
+    return None
+
+
+def _taken(key: str, by: Stored) -> LedgerError:
+    if key.startswith(TOKEN):
+        return TokenUsed("the confirmation token was used; ask for a new confirmation", by)
+    if key.startswith(SWEPT):
+        return LedgerError("the receipt was swept before its record came; send the request again")
+    return DuplicateRequest(f"key `{key}` is taken; nothing was recorded", by)
+
+
+def _grow(growth: Growth, drafts: Drafts) -> Appended:
+    first = growth.head
+    for one in drafts:
+        row = _linked(one, growth.head)
+        growth.rows.append(row)
+        growth.head = Head(row.sequence, row.digest)
+        if row.key is not None:
+            growth.taken[row.key] = row
+    asked = growth.rows[-len(drafts)]
+    record = {**drafts[0].record, "previous": first.digest}
+    return Appended(asked.sequence, asked.digest, record)
+
+
+def _linked(one: Draft, end: Head) -> Stored:
+    data = one.before + end.digest.encode() + one.after
+    return Stored(end.sequence + 1, one.kind, one.key, data, digest(data), end.digest)
+
+
+def _values(row: Stored) -> dict[str, Any]:
+    return {
+        "sequence": row.sequence,
+        "kind": row.kind,
+        "key": row.key,
+        "bytes": row.data,
+        "digest": row.digest,
+        "previous": row.previous,
+    }
+
+
+def head(connection: Connection) -> Head:
+    """Where this file's records end."""
+    row = connection.execute(HEAD).first()
+    return Head() if row is None else Head(*row)
+
+
+def find_all(connection: Connection, keys: Sequence[str]) -> dict[str, Stored]:
+    """The records that have one of the keys, by key."""
+    if not keys:
+        return {}
+    rows = [stored(row) for row in connection.execute(KEYED, {"keys": keys})]
+    return {row.key: row for row in rows if row.key is not None}
+
+
+def with_prefix(connection: Connection, prefix: str) -> Iterator[Stored]:
+    """The records whose key begins with `prefix`, which ends in `:`."""
+    rows = connection.execute(select(TABLE).where(*BETWEEN), _bounds(prefix))
+    return (stored(row) for row in rows)
+
+
+def keys(connection: Connection, prefix: str) -> Iterator[str]:
+    """The keys that begin with `prefix`, from the index alone."""
+    return iter(connection.execute(select(TABLE.c.key).where(*BETWEEN), _bounds(prefix)).scalars())
+
+
+def _bounds(prefix: str) -> dict[str, str]:
+    return {"low": prefix, "high": prefix[:-1] + ";"}
+
+
+def stored(row: Row[Any]) -> Stored:
+    """A row as it lies there; LedgerError if a column has another type."""
+    sequence, kind, key, data, value, previous = tuple[Any, ...](row)
+    texts = (kind, value, previous, key or "")
+    if not isinstance(data, bytes) or not all(isinstance(text, str) for text in texts):
+        raise LedgerError(
+            f"record {sequence} is damaged: a column has another type; restore a copy"
+        )
+    return Stored(sequence, kind, key, data, value, previous)
