@@ -115,11 +115,9 @@ def _quantity(lexicon: Lexicon, text: str, number: re.Match[str]) -> tuple[str, 
 
 
 def _minus(text: str, first: int, start: int) -> str:
-    """A plus or minus before the number or before its sign, not between two numbers or words."""
-    for at in (start, first):
-        if text[at - 1 : at] in ("-", "+") and not text[max(0, at - 2) : at - 1].isalnum():
-            return text[at - 1]
-    return ""
+    """A plus or minus before the number, or before its sign."""
+    marks = (text[max(0, at - 1) : at] for at in (start, first))
+    return next((mark for mark in marks if mark in ("-", "+")), "")
 
 
 def _value(number: str) -> str:
