@@ -86,7 +86,7 @@ class _Call:
     """What a call has come to so far."""
 
     value: object = None
-    error: Exception | None = None
+    error: BaseException | None = None
     ended: bool = False
 
 
@@ -100,10 +100,9 @@ def _within(work: Callable[[], object], seconds: float) -> object:
     def run() -> None:
         try:
             call.value = work()
-        except Exception as error:
+        except BaseException as error:  # even SystemExit is only an answer here
             call.error = error
-        finally:
-            call.ended = True
+        call.ended = True
 
     thread = threading.Thread(target=run, name="connector", daemon=True)
     thread.start()
@@ -116,9 +115,11 @@ def _within(work: Callable[[], object], seconds: float) -> object:
 def _outcome(found: object) -> Outcome:
     if isinstance(found, Outcome):
         return found
-    timed_out = isinstance(found, TimeoutError)
-    return in_doubt(Reason.DEADLINE if timed_out else Reason.CONNECTOR_FAILED)
+    late = isinstance(found, TimeoutError)
+    return in_doubt(Reason.DEADLINE if late else Reason.CONNECTOR_FAILED, _told(found))
 
 
 def _told(found: object) -> str:
-    return f"failed: {found}" if isinstance(found, Exception) else "gave no answer of the protocol"
+    return (
+        f"failed: {found}" if isinstance(found, BaseException) else "gave no answer of the protocol"
+    )

@@ -11,7 +11,7 @@ one effect. An order that is IN_DOUBT is settled by `status`, never by sending i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, Protocol, runtime_checkable
@@ -106,11 +106,15 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of an order: the service's reference, or the code of the reason."""
+    """What became of an order: the service's reference, or the code of the reason.
+
+    `problem` is for the operator and no part of the outcome.
+    """
 
     status: Status
     reference: str = ""
     reason: str = ""
+    problem: str = field(default="", compare=False)
 
     @property
     def settled(self) -> bool:
@@ -136,9 +140,9 @@ def failed(reason: str) -> Outcome:
     return Outcome(Status.FAILED, reason=str(reason))
 
 
-def in_doubt(reason: str) -> Outcome:
+def in_doubt(reason: str, problem: str = "") -> Outcome:
     """Whether the order had, or will have, its effect is not known."""
-    return Outcome(Status.IN_DOUBT, reason=str(reason))
+    return Outcome(Status.IN_DOUBT, reason=str(reason), problem=problem)
 
 
 @runtime_checkable

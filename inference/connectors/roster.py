@@ -144,14 +144,20 @@ def prepare(roster: Roster, order: Order) -> Prepared | Refused:
 
 
 def execute(roster: Roster, order: Order, key: str) -> Outcome:
-    """Have the order done within its action's deadline. Never raises for what a service does.
+    """Have the order done within its action's deadline; never raises.
 
     Only after the decision that dispatches it is durable; the outcome is then made durable.
     """
     duty = roster.duties.get(order.action_id)
-    if duty is None:
-        return failed(Reason.NO_CONNECTOR)
-    return duty.connector.execute(order, key, duty.deadline_s)
+    return failed(Reason.NO_CONNECTOR) if duty is None else _execute(duty, order, key)
+
+
+def _execute(duty: Duty, order: Order, key: str) -> Outcome:
+    """The connector's outcome; whatever is raised once an order may be on its way is doubt."""
+    try:
+        return duty.connector.execute(order, key, duty.deadline_s)
+    except Exception as error:
+        return in_doubt(Reason.CONNECTOR_FAILED, f"connector `{duty.connector.name}`: {error!r}")
 
 
 def reconcile(roster: Roster, dispatched: Dispatched) -> Outcome:
@@ -168,7 +174,7 @@ def reconcile(roster: Roster, dispatched: Dispatched) -> Outcome:
         return outcome
     now, order = roster.clock(), dispatched.order
     if duty.connector.may_repeat and order is not None and now < dispatched.valid_until:
-        return duty.connector.execute(order, dispatched.key, duty.deadline_s)
+        return _execute(duty, order, dispatched.key)
     if now >= dispatched.valid_until + timedelta(seconds=duty.connector.settle_s):
         return failed(Reason.NOT_DONE)
     return in_doubt(Reason.NOT_YET_KNOWN)

@@ -10,6 +10,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from gate.catalog import Catalog
+from gate.load import yamlfile
+from gate.load.connectors import Connectors, read
+from gate.load.digests import Source
 from gate.load.services import Service
 from inference.connectors import signing
 from inference.connectors.backoffice import bank
@@ -20,6 +24,16 @@ from inference.connectors.protocol import Order
 ACTIONS = frozenset(
     ("FREEZE_CARD", "CHANGE_EMAIL", "CHANGE_ADDRESS", "FUND_ORDER", "CLOSE_ACCOUNT")
 )
+
+
+ROOT = Path(__file__).resolve().parents[3]
+DEMO = ROOT / "configs/demo"
+
+
+def parsed(text: str, catalog: Catalog) -> Connectors:
+    """The connectors in the text of a connectors.yaml."""
+    source = Source("connectors.yaml", "connectors.yaml", text.encode())
+    return read(yamlfile.parse(source), catalog)
 
 
 def now() -> datetime:
@@ -40,7 +54,7 @@ def order(**changes: Any) -> Order:
     given: dict[str, Any] = {
         "decision_id": secrets.token_hex(16),
         "action_id": "FUND_ORDER",
-        "object_id": "FUND:HLVAX",
+        "object_id": "FUND:HLVLX",
         "slots": {"amount": {"value": f"{next(_AMOUNTS)}.00", "currency": "USD"}},
         "subject": "C-1001",
         "valid_until": now() + timedelta(seconds=60),

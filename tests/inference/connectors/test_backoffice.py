@@ -78,7 +78,7 @@ def test_every_write_changes_its_row_and_leaves_one_effect(database: Path) -> No
         write("CLOSE_ACCOUNT", "ACC-1001-2"),
         write("CHANGE_EMAIL", email="dana@example.org"),
         write("CHANGE_ADDRESS", address="4 Fog Court, Saltmarsh"),
-        write("FUND_ORDER", "FUND:HLVAX", amount={"value": "500.00", "currency": "USD"}),
+        write("FUND_ORDER", "FUND:HLVLX", amount={"value": "500.00", "currency": "USD"}),
     ]
     for number, given in enumerate(done, start=1):
         assert place(database, given).value == {"status": "DONE", "reference": f"HL-{number:06d}"}
@@ -96,7 +96,7 @@ def test_every_write_changes_its_row_and_leaves_one_effect(database: Path) -> No
     assert after["members"][1] == before["members"][1]
     book = after["order_book"]
     assert [(r["fund_id"], r["amount"], r["currency"]) for r in book] == [
-        ("FUND:HLVAX", "500.00", "USD")
+        ("FUND:HLVLX", "500.00", "USD")
     ]
     assert [e["action_id"] for e in after["effects"]] == [o.action_id for o in done]
     assert set(writes.EFFECTS) == {o.action_id for o in done} == ACTIONS
@@ -114,8 +114,8 @@ def test_every_write_changes_its_row_and_leaves_one_effect(database: Path) -> No
         (write("CHANGE_EMAIL", email="no address"), "SLOT_MISSING"),
         (replace(write("CHANGE_EMAIL", email="a@b"), subject="C-9"), "NOT_FOUND"),
         (write("CHANGE_ADDRESS", address=""), "SLOT_MISSING"),
-        (write("FUND_ORDER", "FUND:HLVAX"), "SLOT_MISSING"),
-        (write("FUND_ORDER", "FUND:HLVAX", amount="500"), "SLOT_MISSING"),
+        (write("FUND_ORDER", "FUND:HLVLX"), "SLOT_MISSING"),
+        (write("FUND_ORDER", "FUND:HLVLX", amount="500"), "SLOT_MISSING"),
         (write("FUND_ORDER", "F", amount={"value": "0.00", "currency": "USD"}), "AMOUNT_REFUSED"),
         (write("FUND_ORDER", "F", amount={"value": "-5", "currency": "USD"}), "AMOUNT_REFUSED"),
         (write("FUND_ORDER", "F", amount={"value": "5", "currency": "EUR"}), "CURRENCY_REFUSED"),
