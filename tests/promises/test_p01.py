@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -91,7 +92,7 @@ def base() -> dict[str, Any]:
         "channel": "counter",
         "utterance": "please freeze my debit card",
         "history": [{"role": "user", "text": "price of HLGRX"}],
-        "state": demo_state("FREEZE_CARD", {}),
+        "state": deepcopy(demo_state("FREEZE_CARD", {})),
         "session": {
             "subject": "C-1",
             "entitlements": ["member"],
