@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import socket
 import sqlite3
 import subprocess
@@ -400,3 +401,38 @@ def test_unreachable_service_leaves_the_order_queued(tmp_path: Path, outbox: Out
         down = replace(inner, endpoint=replace(inner.endpoint, url=url))
         box = replace(outbox, inner=down)
         assert box.execute(order(), new_key(), 1) == in_doubt(Reason.QUEUED)
+
+
+def test_service_that_cannot_be_asked_leaves_the_order_in_doubt_however_long(play: Play) -> None:
+    silent = in_doubt(Reason.UNREACHABLE)
+    box, inner, watch = play([in_doubt(Reason.DEADLINE)], [silent, silent, done("R")])
+    key = new_key()
+    box.execute(order(valid_until=watch() + timedelta(hours=1)), key, 1)
+    for seconds, expected in ((60, silent), (60, silent), (60, done("R"))):
+        watch.pass_(seconds)
+        relay(box, 1)
+        assert box.status(key) == expected
+    assert len(inner.sent) == 1
+
+
+def test_sender_that_loses_the_claim_does_not_send(play: Play, tmp_path: Path) -> None:
+    box, inner, watch = play([failed(Reason.UNREACHABLE), done("R")])
+    key = new_key()
+    box.execute(order(), key, 1)
+    watch.pass_(5.0)
+    rival = replace(box, clock=interrupted(watch, lambda: relay(box, 1)))
+    relay(rival, 1)
+    assert box.status(key) == done("R")
+    assert len(inner.sent) == 2, "one attempt that failed, one that did not"
+
+
+def interrupted(watch: Watch, act: Callable[[], object]) -> Callable[[], datetime]:
+    """A clock that lets something happen when it is read for the second time."""
+    reads = itertools.count(1)
+
+    def clock() -> datetime:
+        if next(reads) == 2:
+            act()
+        return watch()
+
+    return clock
