@@ -146,6 +146,16 @@ def test_the_sole_own_object_is_the_default() -> None:
     )
 
 
+def test_a_kind_that_no_own_name_holds_takes_no_default() -> None:
+    kinds = {"kinds": ((0, 2),)}
+    assert found(OWN, session=ONE, **kinds) == Resolution(
+        UNRESOLVED, "NOT_AMONG_OWN_OBJECTS", ("C1",)
+    )
+    assert found(OWN, session=TWO, **kinds).reason == "SEVERAL_OWN_OBJECTS"
+    assert found(OWN, mention("C1"), session=ONE, **kinds) == Resolution("C1", "")
+    assert found(FUND, **kinds).reason == "NO_OBJECT"
+
+
 def test_a_deictic_takes_the_default_only_if_nothing_was_named() -> None:
     assert found(OWN, session=ONE, **REFERS) == Resolution("C1", "")
     for earlier in (turn(mention("L1")), turn(unmatched=True), turn(mention("L1"), user=False)):
