@@ -5,7 +5,7 @@ A service answers with one of these bodies, signed, and only with the code besid
                                             PUT       GET
 {"status": "DONE", "reference": R}          200       200   it took effect
 {"status": "IN_DOUBT", "reason": CODE}      200, 202  200   it was taken on and is not decided yet
-{"status": "FAILED", "reason": CODE}        4xx       200   it had no effect; CODE says why
+{"status": "FAILED", "reason": CODE}        4xx       200   no effect, now or later; CODE says why
 {"status": "UNKNOWN"}                                 404   no order of this key was seen
 
 Whatever else comes back, or nothing at all, leaves the order IN_DOUBT: the effect may be there.
@@ -21,6 +21,7 @@ from typing import Final
 from inference.connectors import orders
 from inference.connectors.call import Answer, Endpoint, NoAnswer, call, fields
 from inference.connectors.protocol import (
+    NOT_TAKEN_ON,
     UNKNOWN,
     Clock,
     Order,
@@ -102,6 +103,8 @@ def _outcome(answer: Answer, failures: range) -> Outcome | None:
     if (reason := _of(answer, "IN_DOUBT", "reason", _CODE, TAKEN_ON)) is not None:
         return in_doubt(reason)
     reason = _of(answer, "FAILED", "reason", _CODE, failures)
+    if reason in NOT_TAKEN_ON:  # the request could still be delivered again by whatever carries it
+        return in_doubt(reason)
     return None if reason is None else failed(reason)
 
 

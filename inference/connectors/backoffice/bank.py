@@ -50,10 +50,15 @@ Clock = Callable[[], datetime]
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What is answered: an HTTP status code and a JSON value."""
+    """What is answered: an HTTP status code and a JSON value.
+
+    An answer to whoever did not prove who they are is not signed: it could be shown to somebody
+    else as the answer to a request that did take effect.
+    """
 
     code: int
     value: Mapping[str, Any]
+    signed: bool = True
 
 
 def failure(code: int, reason: str) -> Reply:

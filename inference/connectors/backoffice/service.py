@@ -1,4 +1,4 @@
-"""The stand-in's HTTP service; every request is signed, and so is every answer.
+"""The stand-in's HTTP service; requests are signed, and so are the answers to them.
 
 PUT /orders/KEY   carry out an order      GET /orders/KEY   what became of it
 GET /effects      what has changed        GET /state        state and session of a member
@@ -97,16 +97,23 @@ async def _body(request: Request) -> bytes:
 
 def _refusal(office: Office, request: Request, body: bytes, key: str | None = None) -> Reply | None:
     """Why the request is not let in; None if it is."""
+    fault = None if office.secret is None else _fault(office, office.secret, request, body, key)
+    if fault is not None:
+        return Reply(401, {"status": "FAILED", "reason": fault}, signed=False)
+    bad_key = key is not None and not KEY.fullmatch(key)
+    return failure(400, "MALFORMED_ORDER") if bad_key else None
+
+
+def _fault(
+    office: Office, secret: bytes, request: Request, body: bytes, key: str | None
+) -> str | None:
+    """What is wrong with the request's signature, if anything is."""
     if len(body) > BODY_BYTES:
-        return failure(413, "TOO_LARGE")
-    if key is not None and not KEY.fullmatch(key):
-        return failure(400, "MALFORMED_ORDER")
-    if office.secret is None:
-        return None
-    if key is not None and request.headers.get(signing.KEY) != key:
-        return failure(401, "BAD_SIGNATURE")
-    fault = signing.request_fault(
-        office.secret,
+        return "TOO_LARGE"
+    if key is not None and request.headers.get(signing.KEY, key) != key:
+        return "BAD_SIGNATURE"
+    return signing.request_fault(
+        secret,
         request.method,
         _target(request),
         request.headers,
@@ -114,7 +121,6 @@ def _refusal(office: Office, request: Request, body: bytes, key: str | None = No
         office.clock(),
         office.window_s,
     )
-    return None if fault is None else failure(401, fault)
 
 
 def _target(request: Request) -> str:
@@ -156,10 +162,10 @@ def parse_order(body: bytes) -> Mapping[str, Any] | None:
 
 
 def _answer(office: Office, request: Request, reply: Reply) -> Response:
-    """The reply as JSON, signed for the request that it answers."""
+    """The reply as JSON, signed for the request that it answers if that was signed itself."""
     body = json.dumps(reply.value).encode()
     headers = {}
-    if office.secret is not None:
+    if office.secret is not None and reply.signed:
         asked = request.headers.get(signing.SIGNATURE, "")
         signed = signing.answer_signature(office.secret, asked, reply.code, body)
         headers[signing.SIGNATURE] = signed

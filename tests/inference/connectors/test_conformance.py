@@ -45,7 +45,6 @@ def test_outbox_conforms(check: Check, office: BackOffice, outbox: Outbox) -> No
 @each_check
 def test_sound_connector_of_another_house_conforms(check: Check) -> None:
     toy = Toy()
-    check(bench(toy))
     check(replace(bench(toy), connector=Guarded("toy", toy, 0.0)))
     check(replace(bench(toy), slow=None))
 
