@@ -83,11 +83,17 @@ class Dispatched:
 
 
 def open_roster(
-    settings: Connectors, catalog: Catalog, folder: Path, root: Path, clock: Clock
+    settings: Connectors,
+    catalog: Catalog,
+    folder: Path,
+    root: Path,
+    clock: Clock,
+    store_dir: Path | None = None,
 ) -> Roster:
     """Open every connector that an action uses; files are relative to `root`.
 
-    Services need not run yet. Raises ConfigError for a write action that nothing carries out,
+    `folder` is the institution's, for messages; `store_dir` keeps the outboxes in another folder,
+    which belongs to one ledger as they do. Services need not run yet. Raises ConfigError for a write action that nothing carries out,
     AssemblyError or LedgerError for a secret, certificate, plug-in or file that cannot be used.
     """
     refuse_uncovered(settings, catalog, folder)
@@ -97,7 +103,7 @@ def open_roster(
         if entry.kind != OUTBOX and _served(settings, name)
     }
     boxes = {
-        name: open_outbox(name, root / str(entry.file), opened[str(entry.through)], clock)
+        name: open_outbox(name, _store(entry, root, store_dir), opened[str(entry.through)], clock)
         for name, entry in settings.entries.items()
         if entry.kind == OUTBOX and _served(settings, name)
     }
@@ -109,6 +115,11 @@ def open_roster(
     recording = RecordOnly(actions=frozenset(settings.record_only))
     duties |= {a: Duty(recording, RECORDING_S, RECORDING_S) for a in settings.record_only}
     return Roster(MappingProxyType(duties), tuple(boxes.values()), clock)
+
+
+def _store(entry: ConnectorEntry, root: Path, store_dir: Path | None) -> Path:
+    path = root / str(entry.file)
+    return path if store_dir is None else store_dir / path.name
 
 
 def _served(settings: Connectors, name: str) -> frozenset[str]:

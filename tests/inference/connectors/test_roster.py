@@ -10,7 +10,7 @@ import pytest
 
 from gate.errors import ConfigError
 from gate.load import load
-from gate.load.connectors import Connectors, moved
+from gate.load.connectors import ConnectorEntry, Connectors, moved
 from inference.connectors import roster, signing
 from inference.connectors.http import HttpConnector
 from inference.connectors.outbox import Outbox
@@ -80,6 +80,21 @@ def test_write_without_a_connector_is_refused(demo: Connectors, tmp_path: Path) 
     fewer = replace(demo, assignments={})
     with pytest.raises(ConfigError, match="`FREEZE_CARD` has no connector"):
         opened(fewer, tmp_path)
+
+
+def test_outboxes_can_be_kept_beside_their_ledger(demo: Connectors, tmp_path: Path) -> None:
+    signing.new_secret(tmp_path / "var/demo/back-office.key")
+    store = tmp_path / "showcase"
+    roster.open_roster(demo, CATALOG, DEMO, tmp_path, now, store).close()
+    assert [path.name for path in store.iterdir()] == ["outbox.sqlite"]
+    assert not (tmp_path / "var/demo/outbox.sqlite").exists()
+
+
+def test_plugin_that_is_not_installed_is_refused(demo: Connectors, tmp_path: Path) -> None:
+    entry = ConnectorEntry("back-office", "plugin", plugin="acme")
+    foreign = replace(demo, entries={**demo.entries, "back-office": entry})
+    with pytest.raises(AssemblyError, match="no plug-in `acme`"):
+        opened(foreign, tmp_path)
 
 
 def test_missing_secret_is_refused_before_anything_opens(demo: Connectors, tmp_path: Path) -> None:
