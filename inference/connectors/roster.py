@@ -93,8 +93,9 @@ def open_roster(
     """Open every connector that an action uses; files are relative to `root`.
 
     `folder` is the institution's, for messages; `store_dir` keeps the outboxes in another folder,
-    which belongs to one ledger as they do. Services need not run yet. Raises ConfigError for a write action that nothing carries out,
-    AssemblyError or LedgerError for a secret, certificate, plug-in or file that cannot be used.
+    since an outbox belongs to one ledger. Services need not run yet. Raises ConfigError for a write
+    action that nothing carries out, AssemblyError or LedgerError for a secret, certificate, plug-in
+    or file that cannot be used.
     """
     refuse_uncovered(settings, catalog, folder)
     opened = {

@@ -97,7 +97,7 @@ def test_good_order_is_prepared_with_the_digest_of_its_body() -> None:
         {"slots": {"t": "x" * 2001}},
         {"slots": {"a": [[[[["deep"]]]]]}},
         {"slots": {"a": {"B": 1}}},
-        {"slots": {"a": {"b": {"c": {"d": {"e": 1}}}}}},
+        {"slots": {"a": {"b": {"c": {"d": {"e": {"f": 1}}}}}}},
         {"slots": {f"s{n}": "x" * 2000 for n in range(9)}},
     ],
     ids=lambda change: str(change)[:40],
