@@ -26,6 +26,7 @@ from gate.lexicon import (
     READ,
     REPORTED,
     REQUEST,
+    RETRACTION,
     THIRD,
     WISH,
     WRITE,
@@ -125,10 +126,11 @@ def _masked(cover: Hit, hit: Hit) -> int:
 def split(lexicon: Lexicon, text: str, hits: Sequence[Hit]) -> tuple[Clause, ...]:
     """The clauses of a folded text, in order, each with its (unmasked) hits and its flags.
 
-    A condition, a report that ends its clause, a negator alone, or a joined imperative with a
-    question mark (buy or sell?) holds for its whole sentence; a negator that ends its clause holds
-    for the rest of it (do not, please, freeze it); a bare imperative, or what a joiner adds, goes on
-    with what stands before it (how do i freeze, cancel it).
+    A condition, a report that ends its clause, a joined imperative with a question mark (buy or
+    sell?), or a question behind a colon holds for its whole sentence; a negator that ends its clause
+    holds for the rest of it (do not, please, freeze it); a bare imperative, or what a joiner adds,
+    goes on with what stands before it (how do i freeze, cancel it). A retraction, or a negator
+    alone, takes back everything before it (freeze it. no wait).
     """
     quotes = quoted_spans(lexicon, text)
     jumps = _jumps(hits)
@@ -152,8 +154,13 @@ def split(lexicon: Lexicon, text: str, hits: Sequence[Hit]) -> tuple[Clause, ...
         if ending and ending.tags & NEGATION:
             negated = clause.sentence
         either = bound.joined and clause.question and not clause.tags & QUESTION
-        if clause.tags & CONDITIONAL or either or (ending and _takes_back(text, clause, ending)):
+        before = text[clause.start - 1 : clause.start]
+        either = either or (clause.question and before == ":" and len(clauses) > 1)
+        reported = ending is not None and bool(ending.tags & REPORTED)
+        if clause.tags & CONDITIONAL or either or reported:
             talk.add(clause.sentence)
+        if _retracts(text, clause, ending):
+            talk.update(c.sentence for c in clauses)
     if talk:
         return tuple(c._replace(talk=c.talk or c.sentence in talk) for c in clauses)
     return tuple(clauses)
@@ -165,9 +172,12 @@ def _ending(text: str, clause: Clause) -> Hit | None:
     return next((h for h in last if skip(text, h.end, clause.jumps) >= clause.end), None)
 
 
-def _takes_back(text: str, clause: Clause, ending: Hit) -> bool:
-    """True for a report, or a negator alone, behind what it speaks of (freeze it, she said)."""
-    return bool(ending.tags & REPORTED) or skip(text, clause.start, {}) == ending.start
+def _retracts(text: str, clause: Clause, ending: Hit | None) -> bool:
+    """True for a clause that opens with a retraction, or holds a negator and nothing else."""
+    first = skip(text, clause.start, {})
+    if any(h.tags & RETRACTION and h.start == first for h in clause.hits):
+        return True
+    return ending is not None and bool(ending.tags & NEGATION) and ending.start == first
 
 
 def quoted_spans(lexicon: Lexicon, text: str) -> tuple[tuple[int, int], ...]:

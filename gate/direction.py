@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gate import complement
 from gate.clauses import Clause, governed
 from gate.lexicon import CONJUNCTION, QUESTION, READ, WRITE, Hit, Lexicon
 from gate.records import Direction
+
+Names = tuple[Sequence[complement.Span], Sequence[complement.Span]]
 
 
 class Cue(NamedTuple):
@@ -31,13 +34,16 @@ class Asked(NamedTuple):
 
 
 def read(
-    lexicon: Lexicon, text: str, clauses: Sequence[Clause]
+    lexicon: Lexicon, text: str, clauses: Sequence[Clause], hits: Sequence[Hit], names: Names
 ) -> tuple[tuple[Cue, ...], tuple[Asked, ...]]:
     """Cues of both directions, and action evidence: declared verbs that a request governs.
 
     A write verb is a WRITE cue only where a request governs it; in negated, conditional, quoted,
     reported, past and asking clauses it is a READ cue; elsewhere (a noun, a title) it is none.
+    It is evidence only if what it asks to be done to is an object, a noun of the action or an
+    anaphor. `names` gives the spans of names and of claimed amounts.
     """
+    done_to = complement.reading(lexicon, text, hits, *names)
     cues: list[Cue] = []
     asked: list[Asked] = []
     for clause in clauses:
@@ -46,7 +52,9 @@ def read(
         ruling = governed(lexicon, clause, text) if clause.tags & WRITE and clause.request else ()
         cues.extend(Cue(h.start, h.end, Direction.WRITE) for h in ruling)
         cues.extend(_reads(clause))
-        asked.extend(_asked(lexicon, clause, ruling))
+        asked.extend(
+            _asked(lexicon, clause, [h for h in ruling if complement.asks_for(done_to, h)])
+        )
     return tuple(cues), tuple(asked)
 
 

@@ -67,6 +67,7 @@ class _Read(NamedTuple):
     clauses: tuple[Clause, ...]
     mentions: tuple[Mention, ...]
     unmatched: tuple[Span, ...]
+    claimed: tuple[Span, ...]
 
 
 def _read(configuration: Configuration, indexes: Sequence[NameIndex], original: str) -> _Read:
@@ -81,13 +82,13 @@ def _names(
     indexes: Sequence[NameIndex],
     text: Text,
     clauses: tuple[Clause, ...],
-) -> tuple[tuple[Mention, ...], tuple[Span, ...]]:
-    """The names of a text and, in the original, what only looks like an identifier."""
+) -> tuple[tuple[Mention, ...], tuple[Span, ...], tuple[Span, ...]]:
+    """The names of a text; in the original, what only looks like an identifier; the claimed amounts."""
     claimed = claims(configuration.lexicon, text.folded)
     named = mentions(configuration.lexicon, indexes, text, clauses, claimed)
     taken = [*claimed, *((m.start, m.end) for m in named)]
     found = shapes(configuration.shapes, text.folded, taken)
-    return named, tuple(text.span(*s) for s in found)
+    return named, tuple(text.span(*s) for s in found), claimed
 
 
 def find(configuration: Configuration, request: Request) -> Findings:
@@ -96,7 +97,10 @@ def find(configuration: Configuration, request: Request) -> Findings:
     indexes = (configuration.registry.names, *((own_names(own),) if own else ()))
     read = _read(configuration, indexes, request.utterance)
     folded, original = read.text.folded, read.text.span
-    cues, asked = direction_reading.read(configuration.lexicon, folded, read.clauses)
+    names = [(m.start, m.end) for m in read.mentions], read.claimed
+    cues, asked = direction_reading.read(
+        configuration.lexicon, folded, read.clauses, read.hits, names
+    )
     anaphors = _anaphors(read)
     return Findings(
         language=_language(configuration, request, folded),
@@ -191,7 +195,7 @@ def _history(
         hits = clause_reading.unmasked(scan(configuration.lexicon, text.folded))
         aside = any(h.tags & (NEGATION | CONTRAST) for h in hits)
         parts = clause_reading.split(configuration.lexicon, text.folded, hits) if aside else ()
-        named, unmatched = _names(configuration, indexes, text, parts)
+        named, unmatched, _ = _names(configuration, indexes, text, parts)
         turns.append(EarlierTurn(turn.role == "user", _placed(text, named), unmatched))
     return tuple(turns)
 

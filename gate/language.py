@@ -68,6 +68,16 @@ class LanguagePack:
     """Verbs among the write cues that only carry the one behind them (提交, 办理, ...)."""
     verb_endings: Words = ()
     """What right behind a verb makes it no request: done, a description, a noun (了, 的, history)."""
+    determiners: Words = ()
+    """Words that may stand before a noun without changing it (my, the, this, entire, ...)."""
+    followers: Words = ()
+    """Words that may follow a noun without making it part of another one (to, right, because, ...)."""
+    genitives: Words = ()
+    """Words that tie a noun to its owner (of)."""
+    amount_joiners: Words = ()
+    """Words between an amount and the thing it is spent on (of, in, worth, ...)."""
+    retractions: Words = ()
+    """Words that take back what was said before them (never mind, no wait, ...)."""
     prepositions: Words = ()
     """Han only: words that open what may stand between a request form and its verb (把, 为, 在, ...)."""
 

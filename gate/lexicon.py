@@ -18,12 +18,14 @@ LISTS: Final = (
     "clause_words", "joiners", "conjunctions", "fillers", "request_forms", "wishes", "negations",
     "exceptions", "contrasts", "conditionals", "reported", "past", "questions", "read_cues",
     "write_cues", "anaphors", "third_person", "topics", "openings", "light_verbs",
+    "retractions",
 )  # fmt: skip
 """The lists of a language pack that are looked for all over a text; one bit per list."""
 
 (
     CLAUSE, JOINER, CONJUNCTION, FILLER, REQUEST, WISH, NEGATION, EXCEPTION, CONTRAST, CONDITIONAL,
     REPORTED, PAST, QUESTION, READ, WRITE, ANAPHOR, THIRD, TOPIC, OPENING, LIGHT,
+    RETRACTION,
 ) = (1 << i for i in range(len(LISTS)))  # fmt: skip
 TYPE_NOUN: Final = 1 << len(LISTS)
 ACTION_NOUN: Final = TYPE_NOUN << 1
@@ -96,6 +98,10 @@ class Lexicon:
     prefixes: WordSet
     suffixes: WordSet
     exact: WordSet
+    determiners: frozenset[str]
+    followers: frozenset[str]
+    genitives: frozenset[str]
+    amount_joiners: frozenset[str]
 
 
 @lru_cache(maxsize=65536)
@@ -175,14 +181,27 @@ def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
         prefixes=word_set(w for pack in packs for w in pack.name_prefixes),
         suffixes=word_set(w for pack in packs for w in pack.name_suffixes),
         exact=word_set(w for pack in packs for w in (*pack.numerals, *pack.calendar)),
+        determiners=_merged(packs, "determiners"),
+        followers=_merged(packs, "followers"),
+        genitives=_merged(packs, "genitives"),
+        amount_joiners=_merged(packs, "amount_joiners"),
     )
 
 
+def _merged(packs: Iterable[LanguagePack], name: str) -> frozenset[str]:
+    return frozenset(word for pack in packs for word in getattr(pack, name))
+
+
 def _any_of(marks: Iterable[str]) -> re.Pattern[str]:
-    """A row of full stops, or one of the marks, but not between two digits (12.50, 1,000)."""
-    found = "".join(sorted({re.escape(mark) for mark in marks}))
-    one = rf"[{found}](?:(?<![0-9].)|(?![0-9]))" if found else r"(?!)"
-    return re.compile(rf"[.。]{{2,}}|{one}", re.DOTALL)
+    """A row of full stops, or one of the marks; not between two digits (1,000), nor a full stop or
+    colon between letters or digits (12.50, example.org)."""
+    given = set(marks)
+    inner = "".join(sorted(re.escape(mark) for mark in given & {".", ":"}))
+    other = "".join(sorted(re.escape(mark) for mark in given - {".", ":"}))
+    parts = [r"[.。]{2,}"]
+    parts += [rf"[{inner}](?:(?<![a-z0-9].)|(?![a-z0-9]))"] if inner else []
+    parts += [rf"[{other}](?:(?<![0-9].)|(?![0-9]))"] if other else []
+    return re.compile("|".join(parts), re.DOTALL)
 
 
 def _context(packs: Iterable[LanguagePack], verbs: Iterable[str]) -> Iterator[str]:
