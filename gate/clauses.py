@@ -159,7 +159,7 @@ def split(lexicon: Lexicon, text: str, hits: Sequence[Hit]) -> tuple[Clause, ...
         reported = ending is not None and bool(ending.tags & REPORTED)
         if clause.tags & CONDITIONAL or either or reported:
             talk.add(clause.sentence)
-        if _retracts(text, clause, ending):
+        if (ending or clause.tags & RETRACTION) and _retracts(text, clause, ending):
             talk.update(c.sentence for c in clauses)
     if talk:
         return tuple(c._replace(talk=c.talk or c.sentence in talk) for c in clauses)

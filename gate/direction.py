@@ -43,7 +43,7 @@ def read(
     It is evidence only if what it asks to be done to is an object, a noun of the action or an
     anaphor. `names` gives the spans of names and of claimed amounts.
     """
-    done_to = complement.reading(lexicon, text, hits, *names)
+    done_to: complement.Reading | None = None
     cues: list[Cue] = []
     asked: list[Asked] = []
     for clause in clauses:
@@ -52,9 +52,10 @@ def read(
         ruling = governed(lexicon, clause, text) if clause.tags & WRITE and clause.request else ()
         cues.extend(Cue(h.start, h.end, Direction.WRITE) for h in ruling)
         cues.extend(_reads(clause))
-        asked.extend(
-            _asked(lexicon, clause, [h for h in ruling if complement.asks_for(done_to, h)])
-        )
+        declared = [h for h in ruling if h.phrase in lexicon.verbs]
+        if declared:
+            done_to = done_to or complement.reading(lexicon, text, hits, *names)
+            asked.extend(_asked(lexicon, clause, done_to, declared))
     return tuple(cues), tuple(asked)
 
 
@@ -65,13 +66,15 @@ def _reads(clause: Clause) -> list[Cue]:
     return [Cue(h.start, h.end, Direction.READ) for h in clause.hits if h.tags & kinds]
 
 
-def _asked(lexicon: Lexicon, clause: Clause, ruling: Sequence[Hit]) -> list[Asked]:
+def _asked(
+    lexicon: Lexicon, clause: Clause, done_to: complement.Reading, declared: Sequence[Hit]
+) -> list[Asked]:
     found: list[Asked] = []
-    for hit in ruling:
-        actions = lexicon.verbs.get(hit.phrase, frozenset())
+    for hit in declared:
+        actions = lexicon.verbs[hit.phrase]
         if len(actions) > 1:
             actions &= _owners_of_nouns(lexicon, clause)
-        if actions:
+        if actions and complement.asks_for(done_to, hit):
             found.append(Asked(hit.start, hit.end, tuple(sorted(actions))))
     return found
 

@@ -101,7 +101,10 @@ def find(configuration: Configuration, request: Request) -> Findings:
     cues, asked = direction_reading.read(
         configuration.lexicon, folded, read.clauses, read.hits, names
     )
-    anaphors = _anaphors(read)
+    tags = 0
+    for hit in read.hits:
+        tags |= hit.tags
+    anaphors = _anaphors(read) if tags & ANAPHOR else []
     return Findings(
         language=_language(configuration, request, folded),
         direction=direction_reading.direction(cues),
@@ -116,8 +119,8 @@ def find(configuration: Configuration, request: Request) -> Findings:
         set_aside=tuple(
             original(h.start, h.end) for h in anaphors if set_aside(read.clauses, h.start)
         ),
-        third_person=_third_person(configuration, read),
-        kinds=_kinds(read),
+        third_person=_third_person(configuration, read) if tags & THIRD else (),
+        kinds=_kinds(read) if tags & KIND else (),
         history=_history(configuration, request, indexes) if anaphors else (),
     )
 
