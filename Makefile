@@ -1,6 +1,6 @@
 # Every target that runs something sets up first; set-up takes seconds when nothing changed.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench-gate bench-ledger clean
+.PHONY: help setup demo test check bench-gate bench-ledger test-crash clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
@@ -22,6 +22,9 @@ bench-gate: setup ## measure the gate against cedarpy and the fast tier, and sto
 
 bench-ledger: setup ## measure appends and verification of the ledger, and store the result
 	@.venv/bin/python -m eval.bench_ledger
+
+test-crash: setup ## cut a ledger's life off everywhere, fail its disk in every way, store the counts
+	@.venv/bin/python -m tests.faults.full
 
 clean: ## delete everything that set-up and use created
 	rm -rf .venv var build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache *.egg-info

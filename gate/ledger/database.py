@@ -70,6 +70,7 @@ class File:
         self.busy_message = f"`{path}` {REASONS['LOCKED']}"
         self._engine = engine
         self._turn = threading.Lock()
+        self._inode = path.stat().st_ino
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -80,9 +81,15 @@ class File:
             with named_errors(self.path), self._engine.connect() as connection:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
                 yield connection
+                self._check_place()
                 connection.commit()
         finally:
             self._turn.release()
+
+    def _check_place(self) -> None:
+        """LedgerError if what was opened no longer lies under its name: writing would be for nothing."""
+        if self.path.stat().st_ino != self._inode:
+            raise LedgerError(f"`{self.path}` was replaced while open; restore it and start again")
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

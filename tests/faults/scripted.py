@@ -1,0 +1,101 @@
+"""A life of a ledger, to be cut off anywhere: `python -m tests.faults.scripted FOLDER [SIZE [FLUSH]]`.
+
+Whatever an append acknowledges is told to the outside at once, as a line of the file `acks`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from gate.ledger import database
+from gate.ledger.book import Book, Written, erase, write
+from gate.ledger.outcome import Outcome, append_outcome
+from gate.ledger.pseudonym import digest, new_salt
+from tests.gate.ledger.samples import NOW, PROPOSAL, book_in, decided, numbered
+
+Tell = Callable[..., None]
+
+
+def open_acks(folder: Path) -> Tell:
+    """A function that tells the outside what is so from now on."""
+    file = os.open(folder / "acks", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def tell(**what: Any) -> None:
+        os.write(file, json.dumps(what).encode() + b"\n")
+
+    return tell
+
+
+def token(number: int) -> str:
+    """The digest of the token of one request."""
+    return digest(f"token-{number}".encode())
+
+
+def decide(book: Book, tell: Tell, number: int, consume: bool = False) -> Written:
+    """One decision, acknowledged."""
+    request = numbered(number)
+    written = write(
+        book,
+        request=request,
+        tier_answer=PROPOSAL,
+        clear=decided(request, PROPOSAL, NOW),
+        salt=new_salt(),
+        consume=token(number) if consume else None,
+    )
+    told = {"token": token(number)} if consume else {}
+    tell(sequence=written.sequence, digest=written.digest, **told)
+    return written
+
+
+def confirmed(book: Book, tell: Tell, number: int, outcome: Outcome) -> None:
+    """A write that is dispatched and ends."""
+    written = decide(book, tell, number, consume=True)
+    told = append_outcome(book.ledger, written.record["decision_id"], outcome, at=NOW)
+    tell(sequence=told.sequence, digest=told.digest)
+
+
+def forgotten(book: Book, tell: Tell, number: int) -> None:
+    """A decision whose text is erased."""
+    written = decide(book, tell, number)
+    erase(book, written.record["decision_id"], at=NOW, reason="asked")
+    tell(erased=written.record["text_commitment"])
+
+
+def live(folder: Path, size: int) -> None:
+    """Decide alone, confirm, erase, stop and start, decide in company."""
+    tell = open_acks(folder)
+    for round_ in range(size):
+        first = round_ * 1_000
+        with book_in(folder) as book:
+            for number in range(first, first + 3):
+                decide(book, tell, number)
+            confirmed(book, tell, first + 10, Outcome.COMPLETED)
+            confirmed(book, tell, first + 11, Outcome.IN_DOUBT)
+            forgotten(book, tell, first + 20)
+        with book_in(folder) as book, ThreadPoolExecutor(8) as pool:
+            list(
+                pool.map(
+                    lambda n: decide(book, tell, n, n % 3 == 0), range(first + 100, first + 124)
+                )
+            )
+
+
+def main() -> None:
+    """Live with a write-ahead log that is folded often, so that this is cut off, too.
+
+    FLUSH is SQLite's `synchronous`, to see that a ledger which flushes less is caught.
+    """
+    folder, size, flush = [*sys.argv[1:], "1", "FULL"][:3] if len(sys.argv) < 4 else sys.argv[1:]
+    settings = (f"synchronous = {flush}", "wal_autocheckpoint = 12")
+    database.PRAGMAS = (*database.PRAGMAS, *(f"PRAGMA {setting}" for setting in settings))
+    live(Path(folder), int(size))
+
+
+if __name__ == "__main__":
+    main()
