@@ -133,6 +133,7 @@ def write(
         salt=salt,
         outputs=outputs,
         prompts=prompts,
+        at=clear["decided_at"],
     )
     sealed = seal(clear, identity=identity, salt=salt, text_commitment=kept.receipt_id)
     book.receipts.put(kept)

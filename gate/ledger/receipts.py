@@ -6,7 +6,7 @@ the chain says stays true without it; only replay of what was read from the text
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -19,8 +19,10 @@ from sqlalchemy import (
     String,
     Table,
     bindparam,
+    delete,
     insert,
     select,
+    text,
     update,
 )
 
@@ -67,6 +69,12 @@ TABLE = Table(
 )
 
 INSERT = insert(TABLE)
+NAMES = (
+    select(TABLE.c.receipt_id, TABLE.c.decision_id)
+    .where(TABLE.c.erased_at.is_(None))
+    .order_by(text("rowid"))
+)
+DROP = delete(TABLE).where(TABLE.c.receipt_id == bindparam("name"))
 NAMED = select(TABLE.c.receipt_id).where(TABLE.c.receipt_id.in_(bindparam("names", expanding=True)))
 
 
@@ -75,7 +83,8 @@ class Receipt:
     """What a decision was made from, in the clear.
 
     `request` holds every request field but `state`; `outputs` the raw text of each tier that ran,
-    `prompts` what was sent to it, both as the tiers give them.
+    `prompts` what was sent to it, both as the tiers give them. `at` is when it was decided, None
+    in receipts of the first release.
     """
 
     receipt_id: str
@@ -85,6 +94,15 @@ class Receipt:
     tier_answer: Mapping[str, Json] | None
     outputs: Json = ()
     prompts: Json = ()
+    at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The name of a receipt whose text is there, and of the decision that it is for."""
+
+    receipt_id: str
+    decision_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +122,7 @@ def receipt(
     salt: bytes,
     outputs: Sequence[Any] = (),
     prompts: Sequence[Any] = (),
+    at: str | None = None,
 ) -> Receipt:
     """The receipt of a request and the tier answer that was decided on."""
     body = request_body(request)
@@ -115,6 +134,7 @@ def receipt(
         tier_answer=None if tier_answer is None else tier_body(tier_answer),
         outputs=plain(outputs),
         prompts=plain(prompts),
+        at=at,
     )
 
 
@@ -154,6 +174,7 @@ class Receipts:
             "tier_answer": receipt.tier_answer,
             "outputs": receipt.outputs,
             "prompts": receipt.prompts,
+            "at": receipt.at,
         }
         row = {
             "receipt_id": receipt.receipt_id,
@@ -195,6 +216,27 @@ class Receipts:
         if row.erased_at is not None:
             return Erased(row.receipt_id, row.decision_id, row.erased_at)
         return Receipt(row.receipt_id, row.decision_id, row.salt, **parse(row.content))
+
+    def names(self) -> Iterator[Kept]:
+        """The receipts whose text is there, in the order in which they came."""
+        with self._file.reading() as connection:
+            rows = connection.execution_options(yield_per=1000).execute(NAMES)
+            yield from (Kept(*row) for row in rows)
+
+    def since(self, receipt_id: str) -> str | None:
+        """When what a receipt is for was decided; None if it does not say, or is empty."""
+        kept = self.get(receipt_id)
+        return kept.at if isinstance(kept, Receipt) else None
+
+    def drop(self, receipt_ids: Sequence[str]) -> None:
+        """Delete receipts that no record names; `sweep` finds them and records that they went.
+
+        The bytes leave the file and its write-ahead log.
+        """
+        if receipt_ids:
+            with self._file.writing() as connection:
+                connection.execute(DROP, [{"name": name} for name in receipt_ids])
+            self._fold()
 
     def erase(self, decision_id: str, at: datetime) -> int:
         """Delete text and salt of a decision, orphans included, and count the receipts emptied.

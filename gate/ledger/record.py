@@ -42,6 +42,7 @@ class Kind(StrEnum):
     CHECKPOINT = "CHECKPOINT"
     CONFIG = "CONFIG"
     CONSUMED = "CONSUMED"
+    SWEPT = "SWEPT"
 
 
 COMMON = frozenset({"format", "kind", "previous"})
@@ -59,6 +60,7 @@ FIELDS: Mapping[Kind, frozenset[str]] = {
     Kind.CHECKPOINT: COMMON | {"at", "sequence", "digest"},
     Kind.CONFIG: COMMON | {"at", "versions", "detail"},
     Kind.CONSUMED: COMMON | {"decision_id", "at", "token"},
+    Kind.SWEPT: COMMON | {"decision_id", "at", "receipt"},
 }  # fmt: skip
 """Exactly the fields that a record of each kind has."""
 
@@ -288,6 +290,8 @@ def key_of(record: Mapping[str, Json]) -> str | None:
             return str(record["decision_id"])
         case Kind.CONSUMED:
             return f"{TOKEN}{record['token']}"
+        case Kind.SWEPT:
+            return f"{SWEPT}{record['receipt']}"
         case Kind.ERASURE:
             return f"{ERASED}{record['decision_id']}"
         case Kind.OUTCOME if isinstance(status := record.get("status"), str) and status in ONCE:

@@ -179,14 +179,14 @@ def _refusal(drafts: Drafts, taken: Mapping[str, Stored]) -> LedgerError | None:
     for one in drafts:
         for key in one.keys:
             if key in taken:
-                return _taken(key, taken[key])
+                return _taken(one, key, taken[key])
     return None
 
 
-def _taken(key: str, by: Stored) -> LedgerError:
+def _taken(one: Draft, key: str, by: Stored) -> LedgerError:
     if key.startswith(TOKEN):
         return TokenUsed("the confirmation token was used; ask for a new confirmation", by)
-    if key.startswith(SWEPT):
+    if key.startswith(SWEPT) and key != one.key:
         return LedgerError("the receipt was swept before its record came; send the request again")
     return DuplicateRequest(f"key `{key}` is taken; nothing was recorded", by)
 

@@ -109,6 +109,11 @@ class Ledger:
         with self._file.reading() as connection:
             return segment.find_all(connection, [key]).get(key)
 
+    def find_all(self, keys: Sequence[str]) -> dict[str, Stored]:
+        """The records that have one of the keys, by key."""
+        with self._file.reading() as connection:
+            return segment.find_all(connection, keys)
+
     def with_prefix(self, prefix: str) -> Iterator[Stored]:
         """The records whose key begins with `prefix`, one of those in `record` that end in `:`."""
         with self._file.reading() as connection:

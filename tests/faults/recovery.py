@@ -90,6 +90,10 @@ def check_told(book: Book, rows: Sequence[Stored], told: Sequence[Mapping[str, A
         if "erased" in one:
             assert isinstance(book.receipts.get(one["erased"]), Erased), "erased text came back"
             continue
+        if "swept" in one:
+            names = {kept.receipt_id for kept in book.receipts.names()}
+            assert one["swept"] not in names, "a swept receipt came back"
+            continue
         assert one["sequence"] <= len(rows), f"an acknowledged record is lost: {one}"
         assert rows[one["sequence"] - 1].digest == one["digest"]
         if "token" in one:

@@ -10,13 +10,17 @@ import os
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from gate.ledger import database
 from gate.ledger.book import Book, Written, erase, write
+from gate.ledger.encode import instant
 from gate.ledger.outcome import Outcome, append_outcome
 from gate.ledger.pseudonym import digest, new_salt
+from gate.ledger.receipts import receipt
+from gate.ledger.sweep import sweep
 from tests.gate.ledger.samples import NOW, PROPOSAL, book_in, decided, numbered
 
 Tell = Callable[..., None]
@@ -67,6 +71,21 @@ def forgotten(book: Book, tell: Tell, number: int) -> None:
     tell(erased=written.record["text_commitment"])
 
 
+def orphaned(book: Book, tell: Tell, number: int) -> None:
+    """A receipt whose record never comes, and which is swept."""
+    request = numbered(number)
+    lost = receipt(
+        request=request,
+        tier_answer=PROPOSAL,
+        decision_id=f"orphan-{number}",
+        salt=new_salt(),
+        at=instant(NOW),
+    )
+    book.receipts.put(lost)
+    assert sweep(book, timedelta(hours=1), NOW + timedelta(hours=2)).decisions
+    tell(swept=lost.receipt_id)
+
+
 def live(folder: Path, size: int) -> None:
     """Decide alone, confirm, erase, stop and start, decide in company."""
     tell = open_acks(folder)
@@ -78,6 +97,7 @@ def live(folder: Path, size: int) -> None:
             confirmed(book, tell, first + 10, Outcome.COMPLETED)
             confirmed(book, tell, first + 11, Outcome.IN_DOUBT)
             forgotten(book, tell, first + 20)
+            orphaned(book, tell, first + 30)
         with book_in(folder) as book, ThreadPoolExecutor(8) as pool:
             list(
                 pool.map(

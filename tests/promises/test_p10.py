@@ -52,7 +52,7 @@ def test_p10_the_script_does_everything_that_changes_a_ledger(
     life: Run, whole: Sequence[Stored]
 ) -> None:
     kinds = {row.kind for row in whole}
-    assert kinds >= {Kind.DECISION, Kind.CONSUMED, Kind.OUTCOME, Kind.ERASURE}
+    assert kinds >= {Kind.DECISION, Kind.CONSUMED, Kind.OUTCOME, Kind.ERASURE, Kind.SWEPT}
     assert {change.op for change in life.changes} >= set("OWTSDLU")
     folded = [c for c in life.changes if c.op == "W" and c.path.endswith("/ledger.sqlite")]
     assert len(folded) > 20, "the log is folded into the file within the run"
