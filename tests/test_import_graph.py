@@ -32,7 +32,7 @@ MAY_IMPORT = {
 LIBRARIES = {
     "gate": set(),
     "gate.load": {"pydantic", "pydantic_core", "yaml"},
-    "gate.ledger": {"sqlalchemy", "rfc8785"},
+    "gate.ledger": {"sqlalchemy", "rfc8785", "cryptography"},
 }
 # Files, clocks, chance, processes and the network come into the core as values or not at all.
 IMPURE = {
