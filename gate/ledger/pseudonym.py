@@ -60,17 +60,22 @@ def read_key(path: Path) -> bytes:
 
 def create_key(path: Path) -> bytes:
     """The appliance key, made with mode 0600 if there is none; two processes get the same one."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_hex(BYTES) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        publish(draft, path)
+        create_private(path, secrets.token_hex(BYTES) + "\n")
     except OSError as error:
         raise LedgerError(f"appliance key `{path}` cannot be written: {error}") from error
     return read_key(path)
+
+
+def create_private(path: Path, text: str) -> None:
+    """Make a file with mode 0600, whole and durable under its name; one that exists stays."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    publish(draft, path)
 
 
 def publish(draft: Path, path: Path) -> None:
@@ -81,7 +86,12 @@ def publish(draft: Path, path: Path) -> None:
         pass
     finally:
         draft.unlink()
-    folder = os.open(path.parent, os.O_RDONLY)
+    flush_folder(path.parent)
+
+
+def flush_folder(path: Path) -> None:
+    """Make the names in a folder durable."""
+    folder = os.open(path, os.O_RDONLY)
     try:
         os.fsync(folder)
     finally:

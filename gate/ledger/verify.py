@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,30 +38,44 @@ class VerifyReport:
         return self.first_problem is None
 
 
-def verify(path: Path, checkpoint: Head | None = None) -> VerifyReport:
-    """Check a whole ledger, and with an exported `checkpoint` that it still continues from there.
+def verify(
+    path: Path, checkpoint: Head | None = None, witness: Sequence[Head] = ()
+) -> VerifyReport:
+    """Check a whole ledger, and that it still holds what exported checkpoints saw.
 
     Edits, swaps, insertions and deletions inside are found by the chain. A cut tail or a rewrite of
-    everything is found against a checkpoint only. LedgerError if the file cannot be read at all.
+    everything is found against a `checkpoint`, or several of them from a `witness`, only. Whether
+    those are ours is for `checkpoint.faults`. LedgerError if the file cannot be read at all.
     """
     with Ledger.read(path) as ledger:
         for fault in ledger.faults():
             return VerifyReport(0, Problem(0, f"the file was changed: {fault}"), Head())
-        return check_chain(ledger.iterate(), checkpoint)
+        return check_chain(ledger.iterate(), checkpoint, witness)
 
 
-def check_chain(rows: Iterable[Stored], checkpoint: Head | None = None) -> VerifyReport:
+def check_chain(
+    rows: Iterable[Stored], checkpoint: Head | None = None, witness: Sequence[Head] = ()
+) -> VerifyReport:
     """Check records in the order given, from the first one on."""
+    seen = _seen([*witness] if checkpoint is None else [*witness, checkpoint])
     head, records = Head(), 0
     for row in rows:
-        what = next(differences(row, head), None) or _departure(row, checkpoint)
+        what = next(differences(row, head), None) or _departure(row, seen.get(row.sequence, ()))
         if what:
             return VerifyReport(records, Problem(row.sequence, what), head)
         head, records = Head(row.sequence, row.digest), records + 1
-    if checkpoint and head.sequence < checkpoint.sequence:
-        what = f"the ledger ends at {head.sequence}; the checkpoint saw {checkpoint.sequence}"
+    if head.sequence < (last := max(seen, default=0)):
+        what = f"the ledger ends at {head.sequence}; the checkpoint saw {last}"
         return VerifyReport(records, Problem(head.sequence + 1, what), head)
     return VerifyReport(records, None, head)
+
+
+def _seen(checkpoints: Iterable[Head]) -> dict[int, list[str]]:
+    """The digests that checkpoints saw, by sequence."""
+    seen: dict[int, list[str]] = {}
+    for one in checkpoints:
+        seen.setdefault(one.sequence, []).append(one.digest)
+    return seen
 
 
 def differences(row: Stored, head: Head) -> Iterator[str]:
@@ -87,7 +101,6 @@ def differences(row: Stored, head: Head) -> Iterator[str]:
             yield f"column {name} is `{is_}`, the record says `{should}`"
 
 
-def _departure(row: Stored, checkpoint: Head | None) -> str | None:
-    if checkpoint is None or row.sequence != checkpoint.sequence or row.digest == checkpoint.digest:
-        return None
-    return f"digest `{row.digest}` is not the checkpoint's `{checkpoint.digest}`"
+def _departure(row: Stored, seen: Sequence[str]) -> str | None:
+    other = next((digest for digest in seen if digest != row.digest), None)
+    return other and f"digest `{row.digest}` is not the checkpoint's `{other}`"

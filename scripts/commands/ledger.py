@@ -1,9 +1,11 @@
-"""`routelock ledger`: verify, replay, show, export, checkpoint and erase."""
+"""`routelock ledger`: verify, replay, show, export, checkpoint, erase and sweep."""
 
 from __future__ import annotations
 
-import json
-from datetime import UTC, datetime
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +14,23 @@ import typer
 from gate.errors import LedgerError
 from gate.ledger.book import erase as erase_text
 from gate.ledger.book import open_book
+from gate.ledger.checkpoint import (
+    Checkpoint,
+    add_to_witness,
+    as_json,
+    faults,
+    public_path,
+    read_checkpoint,
+    read_public_key,
+    read_witness,
+    sign,
+    signing_key,
+)
 from gate.ledger.decision import redecide, rejudge
 from gate.ledger.replay import Status, replay_all
-from gate.ledger.store import Head, Ledger
-from gate.ledger.verify import VerifyReport
+from gate.ledger.store import Ledger
+from gate.ledger.sweep import sweep as sweep_receipts
+from gate.ledger.verify import Problem, VerifyReport
 from gate.ledger.verify import verify as verify_chain
 from scripts import terminal
 
@@ -42,29 +57,49 @@ def report_line(report: VerifyReport) -> dict[str, Any]:
     }
 
 
-@app.command(epilog="Example: routelock ledger verify --ledger var/demo/ledger.sqlite")
+@app.command(epilog="Example: routelock ledger verify --ledger L.sqlite --witness /mnt/w/l.jsonl")
 def verify(
     ledger: Path_,
     checkpoint: Annotated[
         Path | None, typer.Option("--checkpoint", help="An exported checkpoint to continue from.")
     ] = None,
+    witness: Annotated[
+        Path | None, typer.Option("--witness", help="A file of checkpoints that is kept elsewhere.")
+    ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option("--key", help="The public key that checkpoints must be signed with."),
+    ] = None,
 ) -> None:
     """Recompute every digest and link; exit 1 and name the first problem if something was changed."""
-    report = verify_chain(ledger, _head(checkpoint) if checkpoint else None)
-    terminal.json_line(report_line(report))
+    checkpoints = _checkpoints(checkpoint, witness)
+    unsound = next(_unsigned(ledger, checkpoints, key), None)
+    report = verify_chain(ledger, witness=[one.head for one in checkpoints])
+    if report.ok and unsound:
+        report = replace(report, first_problem=Problem(0, unsound))
+    terminal.json_line({**report_line(report), "checkpoints": len(checkpoints)})
     if not report.ok:
         terminal.tell(f"{ledger}: {report.first_problem}")
         raise typer.Exit(1)
 
 
-def _head(checkpoint: Path) -> Head:
-    try:
-        value = json.loads(checkpoint.read_text(encoding="utf-8"))
-        return Head(int(value["sequence"]), str(value["digest"]))
-    except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError) as error:
-        raise LedgerError(
-            f"`{checkpoint}` is no checkpoint; export one with `routelock ledger checkpoint`"
-        ) from error
+def _checkpoints(exported: Path | None, witness: Path | None) -> list[Checkpoint]:
+    found = [] if exported is None else [read_checkpoint(exported)]
+    if witness is not None:
+        seen = read_witness(witness)
+        if not seen:
+            raise LedgerError(f"witness `{witness}` holds no checkpoint; check the path")
+        found += seen
+    return found
+
+
+def _unsigned(ledger: Path, checkpoints: Sequence[Checkpoint], key: Path | None) -> Iterator[str]:
+    """What is wrong with signatures: of all with a given key, else of the signed ones with our own."""
+    signed = [one for one in checkpoints if one.signature is not None]
+    if key is not None:
+        yield from faults(checkpoints, read_public_key(key))
+    elif signed:
+        yield from faults(signed, read_public_key(public_path(ledger)))
 
 
 @app.command(epilog="Example: routelock ledger replay --config configs/demo")
@@ -135,16 +170,28 @@ def export(
 
 
 @app.command(
-    epilog="Example: routelock ledger checkpoint --ledger var/demo/ledger.sqlite --out cp.json"
+    epilog="Example: routelock ledger checkpoint --ledger L.sqlite --sign --witness /mnt/w/l.jsonl"
 )
 def checkpoint(
     ledger: Path_,
     out: Annotated[Path | None, typer.Option("--out", help="Standard output if absent.")] = None,
+    signed: Annotated[
+        bool, typer.Option("--sign", help="Sign with the key beside the ledger, made on first use.")
+    ] = False,
+    witness: Annotated[
+        Path | None, typer.Option("--witness", help="Append it to this file, too; kept elsewhere.")
+    ] = None,
 ) -> None:
     """Export where the chain ends; kept elsewhere, it shows a cut tail or a rewrite."""
-    with Ledger.read(ledger) as opened, terminal.writing(out) as sink:
+    with Ledger.read(ledger) as opened:
         head = opened.head()
-        terminal.json_line({"sequence": head.sequence, "digest": head.digest}, sink)
+    one = Checkpoint(head.sequence, head.digest)
+    if signed:
+        one = sign(head, datetime.now(UTC), signing_key(ledger))
+    if witness is not None:
+        add_to_witness(witness, one)
+    with terminal.writing(out) as sink:
+        terminal.json_line(as_json(one), sink)
 
 
 @app.command(
@@ -160,3 +207,27 @@ def erase(
     with open_book(ledger, beside(ledger, receipts)) as book:
         count = erase_text(book, decision, at=datetime.now(UTC), reason=reason)
     terminal.json_line({"decision_id": decision, "receipts_erased": count})
+
+
+@app.command(epilog="Example: routelock ledger sweep --ledger L.sqlite --older-than 1d")
+def sweep(
+    ledger: Path_,
+    receipts: Receipts = None,
+    older_than: Annotated[
+        str, typer.Option("--older-than", help="Least age: a number and s, m, h or d.")
+    ] = "1d",
+) -> None:
+    """Delete texts that a crash left without a decision; each deletion is a record of its own."""
+    with open_book(ledger, beside(ledger, receipts)) as book:
+        done = sweep_receipts(book, _age(older_than), datetime.now(UTC))
+    terminal.json_line(
+        {"receipts": done.receipts, "swept": list(done.decisions), "too_young": done.young}
+    )
+
+
+def _age(text: str) -> timedelta:
+    found = re.fullmatch(r"([0-9]{1,6})([smhd])", text)
+    if found is None:
+        raise LedgerError(f"age `{text}` is no number with s, m, h or d; write for example 6h")
+    unit = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}[found[2]]
+    return timedelta(**{unit: int(found[1])})
