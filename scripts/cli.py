@@ -42,6 +42,12 @@ def main() -> None:
     except RoutelockError as error:
         tell(f"routelock: {error}")
         sys.exit(2)
+    except (IsADirectoryError, NotADirectoryError, FileNotFoundError, FileExistsError,
+            PermissionError) as error:  # fmt: skip
+        tell(
+            f"routelock: `{error.filename}`: {(error.strerror or 'cannot be used').lower()}; check the path"
+        )
+        sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)

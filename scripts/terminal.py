@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import sys
 import unicodedata
@@ -14,6 +15,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+from gate.errors import RequestError
 
 T = TypeVar("T")
 
@@ -66,24 +69,38 @@ def json_line(value: Mapping[str, Any], out: TextIO | None = None) -> None:
 
 @contextmanager
 def reading(path: Path | None) -> Iterator[BinaryIO]:
-    """A file to read, or standard input."""
+    """A file to read, behind a byte order mark if it has one, or standard input."""
     if path is None:
         yield sys.stdin.buffer
         return
     with path.open("rb") as stream:
+        if stream.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
+            stream.seek(0)
         yield stream
 
 
 @contextmanager
-def writing(path: Path | None) -> Iterator[TextIO]:
-    """A file to write, complete or not at all, or standard output."""
+def writing(path: Path | None, *sources: Path | None) -> Iterator[TextIO]:
+    """A file to write, complete or not at all, or standard output; never one of its `sources`."""
     if path is None:
         yield sys.stdout
         return
-    draft = path.with_name(path.name + ".part")
-    with draft.open("w", encoding="utf-8") as stream:
-        yield stream
-    draft.replace(path)
+    if path.is_dir() or not path.parent.is_dir():
+        raise RequestError(
+            f"`{path}` is no file that can be written", where="--out", fix="name a file"
+        )
+    if any(s is not None and s.exists() and path.exists() and s.samefile(path) for s in sources):
+        raise RequestError(
+            f"`{path}` is what is being read", where="--out", fix="name another file"
+        )
+    target = path.resolve()
+    draft = target.with_name(target.name + ".part")
+    try:
+        with draft.open("w", encoding="utf-8") as stream:
+            yield stream
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def progress(items: Iterable[T], what: str = "requests") -> Iterator[T]:

@@ -179,3 +179,44 @@ def test_terminal_text_hides_no_control_characters() -> None:
     hostile = "a\x1b[31mb\u202ec\nd[bold]e\x00"
     assert safe(hostile) == "a\\u001b[31mb\\u202ec d[bold]e\\u0000"
     assert "\\[bold]" in markup(hostile)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("gate", "decide", "--config", str(DEMO), "--in", "/nowhere/r.jsonl"),
+        ("gate", "decide", "--config", str(DEMO), "--in", str(DEMO)),
+        ("gate", "decide", "--config", str(DEMO), "--out", "/nowhere/o.jsonl"),
+        ("gate", "decide", "--config", str(DEMO), "--out", str(DEMO)),
+        ("gate", "schemas", str(ROOT / "README.md")),
+        ("gate", "language", "../../x", "--check"),
+        ("ledger", "verify", "--ledger", str(DEMO)),
+        ("ledger", "replay", "--config", str(DEMO), "--ledger", str(DEMO)),
+        ("demo", "--ledger-dir", str(DEMO)),
+    ],
+    ids=" ".join,
+)
+def test_a_path_that_cannot_be_used_is_one_line(arguments: tuple[str, ...]) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.decode().splitlines()) == 1
+
+
+def test_the_demo_deletes_nothing_that_is_not_its_own(tmp_path: Path) -> None:
+    (tmp_path / "keep.txt").write_text("keep", encoding="utf-8")
+    assert run("demo", "--ledger-dir", str(tmp_path)).returncode == 2
+    assert (tmp_path / "keep.txt").read_text(encoding="utf-8") == "keep"
+
+
+def test_what_is_read_is_never_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "same.jsonl"
+    path.write_bytes(line())
+    done = run("gate", "decide", "--config", str(DEMO), "--in", str(path), "--out", str(path))
+    assert (done.returncode, path.read_bytes()) == (2, line())
+
+
+def test_a_byte_order_mark_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "bom.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + line())
+    done = run("gate", "decide", "--config", str(DEMO), "--in", str(path))
+    assert (done.returncode, json.loads(done.stdout)["terminal"]) == (0, "DISPATCH")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 import yaml
 
+from gate.errors import RequestError
 from gate.ledger.decision import redecide
 from gate.ledger.replay import Status, replay_all
 from gate.ledger.verify import verify
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
 SHOWCASE = Path(__file__).resolve().parents[2] / "eval/suites/demo/showcase.yaml"
 SESSION = "dana"
+OWN = Path("var/demo/showcase")
+"""The demo's own folder; nothing else is kept there."""
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
@@ -32,8 +37,11 @@ def demo(
         "configs/demo"
     ),
     ledger_dir: Annotated[
-        Path, typer.Option("--ledger-dir", help="A folder that is made anew for this run.")
-    ] = Path("var/demo/showcase"),
+        Path | None,
+        typer.Option(
+            "--ledger-dir", help="A new folder to keep the ledger in; var/demo if absent."
+        ),
+    ] = None,
 ) -> None:
     """Show the whole way through on real parts: documents, database, terminals, ledger.
 
@@ -42,12 +50,10 @@ def demo(
     from inference import way
     from inference.appliance import open_appliance
 
-    shutil.rmtree(ledger_dir, ignore_errors=True)
-    ledger_dir.mkdir(parents=True)
-    with open_appliance(config, ledger_dir=ledger_dir) as appliance:
-        cases = read_showcase(appliance, config)
+    with open_appliance(config, ledger_dir=_fresh(ledger_dir)) as appliance:
         ended = [
-            (case, way.answer(appliance, request)) for case, request in terminal.progress(cases)
+            (case, way.answer(appliance, request))
+            for case, request in terminal.progress(read_showcase(appliance, config))
         ]
         if terminal.for_people():
             for number, (case, answered) in enumerate(ended, start=1):
@@ -64,24 +70,36 @@ def demo(
         raise typer.Exit(1)
 
 
-def read_showcase(appliance: Appliance, config: Path) -> list[tuple[dict[str, Any], Request]]:
-    """The cases of the showcase with their requests, dated by the appliance's clock."""
+def _fresh(ledger_dir: Path | None) -> Path:
+    """A folder without a ledger: the given new one, or one for this run under var/demo."""
+    if ledger_dir is None:
+        OWN.mkdir(parents=True, exist_ok=True)
+        for old in OWN.iterdir():
+            shutil.rmtree(old)
+        return Path(tempfile.mkdtemp(dir=OWN))
+    if ledger_dir.exists() and (not ledger_dir.is_dir() or any(ledger_dir.iterdir())):
+        raise RequestError(
+            f"`{ledger_dir}` is not empty", where="--ledger-dir", fix="name a new folder"
+        )
+    ledger_dir.mkdir(parents=True, exist_ok=True)
+    return ledger_dir
+
+
+def read_showcase(appliance: Appliance, config: Path) -> Iterator[tuple[dict[str, Any], Request]]:
+    """The cases of the showcase with their requests, each dated when its turn comes."""
     showcase = yaml.safe_load(SHOWCASE.read_text(encoding="utf-8"))
     sessions = yaml.safe_load((config / "sessions.yaml").read_text(encoding="utf-8"))["sessions"]
-    now = appliance.clock()
-    cases: list[tuple[dict[str, Any], Request]] = []
     for number, case in enumerate(showcase["requests"], start=1):
         value = {
             "request_id": f"demo-{number:02d}",
             "channel": "web",
             "utterance": case["utterance"],
             "history": case.get("history", []),
-            "state": dated({**showcase["state"], **case.get("state", {})}, now),
+            "state": dated({**showcase["state"], **case.get("state", {})}, appliance.clock()),
             "session": case.get("session", sessions[SESSION]),
         }
         where = f"{SHOWCASE.name} request {number}"
-        cases.append((case, request_of(value, appliance.configuration, where)))
-    return cases
+        yield case, request_of(value, appliance.configuration, where)
 
 
 def dated(value: Any, now: datetime) -> Any:

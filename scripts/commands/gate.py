@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,13 +41,22 @@ Out = Annotated[Path | None, typer.Option("--out", help="JSON lines; standard ou
 Now = Annotated[str | None, typer.Option("--now", help="RFC 3339 time; the clock if absent.")]
 
 
-@app.command(epilog="Example: routelock gate decide --config configs/demo --in requests.jsonl")
+LINE = (
+    'A line: {"request_id": "r-1", "channel": "web", "utterance": "...", "state": {...}, '
+    '"proposal": {"action_id": "FEE_INFO", "object_id": "NONE", "topk": ["FEE_INFO"], '
+    '"confidence": "0.97", "tier": "fast"}}. Facts with a greatest age need a fresh as_of, or --now.'
+)
+
+
+@app.command(
+    epilog=f"Example: routelock gate decide --config configs/demo --in requests.jsonl. {LINE}"
+)
 def decide(config: Config, source: In = None, out: Out = None, now: Now = None) -> None:
     """Decide JSON lines of request fields plus `proposal`; one decision a line, no model, no ledger."""
     configuration = load(config, bench=True)
     clock = _clock(now)
     failed = 0
-    with terminal.reading(source) as stream, terminal.writing(out) as sink:
+    with terminal.reading(source) as stream, terminal.writing(out, source) as sink:
         for number, item in read_jsonl(stream, configuration.limits.body_bytes):
             line, broken = _decided(configuration, item, number, source, clock)
             failed += broken
@@ -272,6 +282,8 @@ def language(
     ] = None,
 ) -> None:
     """Print the scaffold of a language pack, or check one for completeness."""
+    if not re.fullmatch(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", tag):
+        raise ConfigError(f"`{tag}` is no language tag", fix="write one such as en or pt-BR")
     if complete:
         load_pack(config, tag)
         terminal.tell(f"language pack `{tag}` is complete")

@@ -113,6 +113,8 @@ def replay(
     """Make every stored decision again and compare it byte for byte; exit 1 if one differs."""
     from inference.appliance import open_appliance
 
+    if ledger is not None and not ledger.is_file():
+        raise LedgerError(f"`{ledger}` is no file; name a ledger")
     counts = dict.fromkeys((s.value for s in Status), 0)
     with open_appliance(config, ledger_dir=ledger.parent if ledger else None) as appliance:
         stands = appliance.configuration, appliance.versions
@@ -131,6 +133,12 @@ def replay(
                     }
                 )
     terminal.json_line(counts)
+    if not sum(counts.values()):
+        raise LedgerError("the ledger holds no decision; name another one with `--ledger`")
+    if counts[Status.VERSIONS_DIFFER.value]:
+        terminal.tell(
+            "versions differ: replay with the configuration, models and code of the record"
+        )
     if counts[Status.DIFFERS.value] or counts[Status.VERSIONS_DIFFER.value]:
         raise typer.Exit(1)
 
@@ -163,7 +171,7 @@ def export(
     out: Annotated[Path | None, typer.Option("--out", help="Standard output if absent.")] = None,
 ) -> None:
     """Write every record with its digest as JSON lines; no text is in them."""
-    with Ledger.read(ledger) as opened, terminal.writing(out) as sink:
+    with Ledger.read(ledger) as opened, terminal.writing(out, ledger) as sink:
         for stored in opened.iterate():
             line = {"sequence": stored.sequence, "digest": stored.digest, "record": stored.record}
             terminal.json_line(line, sink)
@@ -190,7 +198,7 @@ def checkpoint(
         one = sign(head, datetime.now(UTC), signing_key(ledger))
     if witness is not None:
         add_to_witness(witness, one)
-    with terminal.writing(out) as sink:
+    with terminal.writing(out, ledger) as sink:
         terminal.json_line(as_json(one), sink)
 
 
@@ -204,6 +212,8 @@ def erase(
     receipts: Receipts = None,
 ) -> None:
     """Delete a decision's text and salt; the erasure is a record of its own and breaks nothing."""
+    if not reason.strip():
+        raise LedgerError("the reason is empty; say why, it is recorded with the erasure")
     with open_book(ledger, beside(ledger, receipts)) as book:
         count = erase_text(book, decision, at=datetime.now(UTC), reason=reason)
     terminal.json_line({"decision_id": decision, "receipts_erased": count})

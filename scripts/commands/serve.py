@@ -62,7 +62,7 @@ def _each(
     with (
         open_appliance(config, ledger_dir=ledger_dir) as appliance,
         terminal.reading(source) as stream,
-        terminal.writing(out) as sink,
+        terminal.writing(out, source) as sink,
     ):
         configuration = appliance.configuration
         for number, item in terminal.progress(read_jsonl(stream, configuration.limits.body_bytes)):
