@@ -299,8 +299,19 @@ def _clause(
 def _goes_on(text: str, previous: Clause, bare: bool, joined: bool) -> bool:
     """True if the clause goes on with a question, a report or a negated verb before it in its sentence."""
     if text[previous.end - 1] == ":":
-        return previous.aside or bool(previous.tags & READ)
+        return previous.aside or bool(previous.tags & READ) or _is_label(text, previous)
     return previous.carries and (bare or joined)
+
+
+LABEL: Final = 2
+"""Words before a colon that are taken for a label (subject, draft, dry run)."""
+
+
+def _is_label(text: str, clause: Clause) -> bool:
+    """True for a word or two, or a request without a verb, that the colon makes a heading."""
+    words = text[clause.start : clause.end - 1].split()
+    named = skip(text, clause.start, clause.jumps) < clause.end - 1
+    return named and (len(words) <= LABEL or bool(clause.tags & OPENERS and not clause.tags & CUES))
 
 
 def _past(inside: Sequence[Hit], asks_from: int | None, bare: bool) -> bool:

@@ -14,9 +14,17 @@ from typing import Final, NamedTuple
 from gate.lexicon import (
     ACTION_NOUN,
     ANAPHOR,
+    CLAUSE,
+    CONJUNCTION,
+    CONTRAST,
+    EXCEPTION,
     FILLER,
+    JOINER,
     KIND,
+    REQUEST,
+    RETRACTION,
     TYPE_NOUN,
+    WISH,
     Hit,
     Lexicon,
     is_word,
@@ -24,11 +32,25 @@ from gate.lexicon import (
 
 Span = tuple[int, int]
 
+KNOWN: Final = (
+    FILLER
+    | TYPE_NOUN
+    | ACTION_NOUN
+    | KIND
+    | ANAPHOR
+    | REQUEST
+    | WISH
+    | JOINER
+    | CLAUSE
+    | CONJUNCTION
+    | EXCEPTION
+)
 NOUNS: Final = TYPE_NOUN | ACTION_NOUN | KIND
 MODIFIERS: Final = 2
 """Words outside every list that may stand before the noun (my stolen blue card)."""
 
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+_ZERO = re.compile(r"\W*[0.,]+(?![0-9])")
 _GAP = re.compile(r"[ \"']*")
 
 
@@ -52,38 +74,87 @@ def reading(
     return Reading(lexicon, text, by_start, dict(names), dict(amounts))
 
 
-def asks_for(read: Reading, verb: Hit) -> bool:
-    """True if the verb's noun phrase ends in a noun of an object or action, a name, or an anaphor."""
+def asks_for(read: Reading, verb: Hit, end: int, payload: bool) -> bool:
+    """True if the verb's noun phrase ends in a noun of an object or action, a name, or an anaphor.
+
+    What follows it up to `end`, the end of the clause, must be known words; with `payload` anything
+    may follow a word that opens one (change my address to ...).
+    """
     if not is_word(read.text[verb.start]):
         return True
+    head = verb.end if verb.tags & NOUNS or _closes_with_noun(read, verb) else _head(read, verb)
+    return head is not None and _consumed(read, head, end, payload)
+
+
+def _head(read: Reading, verb: Hit) -> int | None:
+    """Where the noun phrase behind the verb ends, or None."""
     position, spare = _next(read.text, verb.end), MODIFIERS
-    if verb.tags & NOUNS or _closes_with_noun(read, verb):
-        return True
     while position < len(read.text):
         if position in read.names:
-            return True
+            return read.names[position]
+        if position in read.amounts and _ZERO.match(read.text, position):
+            return None
         if position in read.amounts:
             position, spare = _behind_amount(read, read.amounts[position]), 0
             continue
-        head = _longest(read, position, NOUNS | ANAPHOR)
-        if head is not None and _is_head(read, head):
-            return True
+        noun = _longest(read, position, NOUNS | ANAPHOR)
+        if noun is not None and _is_head(read, noun):
+            return noun.end
         word = _WORD.match(read.text, position)
-        if word is None:
-            return False
+        if word is None or _is_quantified(read, position):
+            return None
         if word.group() in read.lexicon.amount_joiners:
-            return _next(read.text, word.end()) in read.names
+            return read.names.get(_next(read.text, word.end()))
         passable = _longest(read, position, FILLER)
         if word.group() in read.lexicon.determiners:
             position = _next(read.text, word.end())
-        elif passable is not None and head is None:
+        elif passable is not None and noun is None:
             position = _next(read.text, passable.end)
-        elif word.group() in read.lexicon.followers or not (spare or head):
-            return False
+        elif word.group() in read.lexicon.followers or not (spare or noun):
+            return None
         else:
-            spare -= head is None
-            position = _next(read.text, head.end if head is not None else word.end())
-    return False
+            spare -= noun is None
+            position = _next(read.text, noun.end if noun is not None else word.end())
+    return None
+
+
+def _consumed(read: Reading, position: int, end: int, payload: bool) -> bool:
+    """True if nothing unknown stands between the noun phrase and the end of the clause."""
+    lexicon, position = read.lexicon, _next(read.text, position)
+    while position < end:
+        known = _longest(read, position, KNOWN)
+        word = _WORD.match(read.text, position)
+        if position in read.names:
+            position = _next(read.text, read.names[position])
+        elif position in read.amounts and _is_order(read, position):
+            position = _next(read.text, read.amounts[position])
+        elif _longest(read, position, RETRACTION) is not None:
+            return False
+        elif known is not None:
+            position = _next(read.text, known.end)
+        elif word is None:
+            position += 1
+        elif word.group() in lexicon.explainers or _longest(read, position, CONTRAST) is not None:
+            return True
+        elif payload and word.group() in lexicon.payloads:
+            return not _is_quantified(read, _next(read.text, word.end()))
+        elif word.group() in lexicon.passing:
+            position = _next(read.text, word.end())
+        else:
+            return False
+    return True
+
+
+def _is_quantified(read: Reading, position: int) -> bool:
+    word = _WORD.match(read.text, position)
+    return word is not None and word.group() in read.lexicon.quantifiers
+
+
+def _is_order(read: Reading, position: int) -> bool:
+    """True for an amount that one may order (500 dollars, 20 shares), false for a date or a share."""
+    words = _WORD.findall(read.text[position : read.amounts[position]])
+    signed = not read.text[position].isalnum()
+    return signed or any(word in read.lexicon.order_units for word in words)
 
 
 def _next(text: str, position: int) -> int:

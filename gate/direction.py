@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gate import complement
 from gate.clauses import Clause, governed
+from gate.complement import Reading, Span, asks_for, reading
 from gate.lexicon import CONJUNCTION, QUESTION, READ, WRITE, Hit, Lexicon
 from gate.records import Direction
 
-Names = tuple[Sequence[complement.Span], Sequence[complement.Span]]
+Names = tuple[Sequence[Span], Sequence[Span]]
 
 
 class Cue(NamedTuple):
@@ -43,7 +43,7 @@ def read(
     It is evidence only if what it asks to be done to is an object, a noun of the action or an
     anaphor. `names` gives the spans of names and of claimed amounts.
     """
-    done_to: complement.Reading | None = None
+    done_to: Reading | None = None
     cues: list[Cue] = []
     asked: list[Asked] = []
     for clause in clauses:
@@ -54,7 +54,7 @@ def read(
         cues.extend(_reads(clause))
         declared = [h for h in ruling if h.phrase in lexicon.verbs]
         if declared:
-            done_to = done_to or complement.reading(lexicon, text, hits, *names)
+            done_to = done_to or reading(lexicon, text, hits, *names)
             asked.extend(_asked(lexicon, clause, done_to, declared))
     return tuple(cues), tuple(asked)
 
@@ -67,14 +67,15 @@ def _reads(clause: Clause) -> list[Cue]:
 
 
 def _asked(
-    lexicon: Lexicon, clause: Clause, done_to: complement.Reading, declared: Sequence[Hit]
+    lexicon: Lexicon, clause: Clause, done_to: Reading, declared: Sequence[Hit]
 ) -> list[Asked]:
     found: list[Asked] = []
     for hit in declared:
         actions = lexicon.verbs[hit.phrase]
         if len(actions) > 1:
             actions &= _owners_of_nouns(lexicon, clause)
-        if actions and complement.asks_for(done_to, hit):
+        payload = actions <= lexicon.objectless
+        if actions and asks_for(done_to, hit, clause.end, payload):
             found.append(Asked(hit.start, hit.end, tuple(sorted(actions))))
     return found
 

@@ -76,6 +76,14 @@ class LanguagePack:
     """Words that tie a noun to its owner (of)."""
     amount_joiners: Words = ()
     """Words between an amount and the thing it is spent on (of, in, worth, ...)."""
+    quantifiers: Words = ()
+    """Words that make a noun phrase speak of more, less or other than the one thing (every, no, other)."""
+    explainers: Words = ()
+    """Words behind a noun phrase that open a remark about it (that, because, i, ...)."""
+    payloads: Words = ()
+    """Words that open what something is changed to (to, with)."""
+    order_units: Words = ()
+    """Units of what can be ordered (dollars, shares)."""
     retractions: Words = ()
     """Words that take back what was said before them (never mind, no wait, ...)."""
     prepositions: Words = ()

@@ -102,6 +102,12 @@ class Lexicon:
     followers: frozenset[str]
     genitives: frozenset[str]
     amount_joiners: frozenset[str]
+    quantifiers: frozenset[str]
+    explainers: frozenset[str]
+    payloads: frozenset[str]
+    order_units: frozenset[str]
+    passing: frozenset[str]
+    objectless: frozenset[str]
 
 
 @lru_cache(maxsize=65536)
@@ -185,6 +191,14 @@ def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
         followers=_merged(packs, "followers"),
         genitives=_merged(packs, "genitives"),
         amount_joiners=_merged(packs, "amount_joiners"),
+        quantifiers=_merged(packs, "quantifiers"),
+        explainers=_merged(packs, "explainers"),
+        payloads=_merged(packs, "payloads"),
+        order_units=_merged(packs, "order_units"),
+        passing=frozenset(
+            w for n in ("followers", "determiners", "genitives") for w in _merged(packs, n)
+        ),
+        objectless=frozenset(a.action_id for a in writes if not a.types),
     )
 
 

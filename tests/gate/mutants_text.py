@@ -27,6 +27,7 @@ from tests.gate.engine import blocking, default
 GATE = Path(str(gate.__path__[0]))
 PARTS = (
     "clauses",
+    "complement",
     "direction",
     "objects",
     "findings",
@@ -264,6 +265,7 @@ def evidence(reader: Reader) -> None:
 
 BATTERIES = {
     "clauses": sentences,
+    "complement": sentences,
     "direction": sentences,
     "objects": sentences,
     "findings": sentences,
