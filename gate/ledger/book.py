@@ -19,7 +19,7 @@ from gate.ledger.encode import Json
 from gate.ledger.pseudonym import create_key, key_path, read_key
 from gate.ledger.receipts import Erased, Receipts, receipt
 from gate.ledger.record import Kind, commitment, event, identify, seal
-from gate.ledger.store import DuplicateRequest, Ledger, Stored
+from gate.ledger.store import SEGMENT_BYTES, DuplicateRequest, Ledger, Stored
 from gate.records import Request, TierAnswer
 
 
@@ -53,15 +53,15 @@ class Written:
     replayed: bool = False
 
 
-def open_book(ledger: Path, receipts: Path) -> Book:
-    """Open for recording, making the files on first use.
+def open_book(ledger: Path, receipts: Path, segment_bytes: int = SEGMENT_BYTES) -> Book:
+    """Open for recording, making the files on first use; a ledger goes on in another file at a size.
 
     LedgerError if a file is unsound, or if the ledger or its key is gone while the rest is there.
     """
     if receipts.exists() and not ledger.exists():
         raise LedgerError(f"`{ledger}` is gone but `{receipts}` is there; restore the ledger")
     key = read_key(key_path(ledger)) if ledger.exists() else create_key(key_path(ledger))
-    opened = Ledger.open(ledger)
+    opened = Ledger.open(ledger, segment_bytes=segment_bytes)
     try:
         return Book(opened, Receipts.open(receipts), key)
     except LedgerError:

@@ -20,7 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
 from gate.errors import LedgerError
-from gate.ledger.pseudonym import publish
+from gate.ledger.pseudonym import flush_folder, publish
 
 BUSY_SECONDS = 5.0
 """Longest wait for a lock that another process holds."""
@@ -46,6 +46,9 @@ PRAGMAS = (
     "PRAGMA trusted_schema = OFF",
 )
 """Run on every connection; the journal mode is a property of the file."""
+
+Insertion = tuple[str, tuple[object, ...]]
+"""A statement that inserts a row, and its values."""
 
 REASONS = {
     "BUSY": "is locked by another process; stop it or try again",
@@ -83,6 +86,10 @@ class File:
                 yield connection
                 self._check_place()
                 connection.commit()
+        except LedgerError as error:
+            if _code(error.__cause__).startswith("SQLITE_READONLY"):
+                self._engine.dispose()  # SQLite opens for reading what it cannot open for writing
+            raise
         finally:
             self._turn.release()
 
@@ -97,6 +104,11 @@ class File:
         with named_errors(self.path), self._engine.connect() as connection:
             yield connection
 
+    def fold(self) -> bool:
+        """Bring the write-ahead log into the file and empty it; False if somebody still reads it."""
+        with self.reading() as connection:
+            return not connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar()
+
     def close(self) -> None:
         """Close every connection; the last one to close folds the write-ahead log into the file."""
         self._engine.dispose()
@@ -108,17 +120,19 @@ def open_file(
     schema: Sequence[str],
     application_id: int,
     busy_seconds: float = BUSY_SECONDS,
+    final: bool = False,
 ) -> File:
     """Open a file of ours; `rw` makes it on first use. LedgerError if it is missing or unsound.
 
     A file whose locks were taken off can be read but not written. `busy_seconds` bounds the wait
-    for another thread, and again the wait for another process.
+    for another thread, and again the wait for another process. `final` says that nobody will write
+    to the file any more, so that it needs no log of its own.
     """
     if sqlite3.sqlite_version_info < OLDEST:
         raise LedgerError(f"SQLite `{sqlite3.sqlite_version}` is too old; use 3.37 or newer")
     if mode == "rw":
         _create(path, schema, application_id)
-    file = File(path, _connect(path, mode, busy_seconds), busy_seconds)
+    file = File(path, _connect(path, mode, busy_seconds, final), busy_seconds)
     try:
         _check_name(file, application_id)
         if mode == "rw" and (found := faults(file, schema)):
@@ -135,35 +149,60 @@ def _create(path: Path, schema: Sequence[str], application_id: int) -> None:
         return
     if path.with_name(path.name + "-wal").exists():
         raise LedgerError(f"`{path}` is gone but its write-ahead log is there; restore both")
+    with _drafted(path, schema, application_id, ()) as draft:
+        publish(draft, path)
+
+
+def replace(
+    path: Path, schema: Sequence[str], application_id: int, rows: Sequence[Insertion]
+) -> None:
+    """Make a file with `schema` and its first `rows`, durable under its name, whatever was there."""
+    with _drafted(path, schema, application_id, rows) as draft:
+        draft.rename(path)
+        flush_folder(path.parent)
+
+
+@contextmanager
+def _drafted(
+    path: Path, schema: Sequence[str], application_id: int, rows: Sequence[Insertion]
+) -> Iterator[Path]:
+    """A whole and durable file beside `path`, gone afterwards unless it was renamed."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     with named_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         try:
-            _write_schema(draft, schema, application_id)
-            publish(draft, path)
+            _write_schema(draft, schema, application_id, rows)
+            yield draft
         finally:
             for suffix in ("", "-wal", "-shm"):
                 draft.with_name(draft.name + suffix).unlink(missing_ok=True)
 
 
-def _write_schema(draft: Path, schema: Sequence[str], application_id: int) -> None:
+def _write_schema(
+    draft: Path, schema: Sequence[str], application_id: int, rows: Sequence[Insertion]
+) -> None:
+    """The tables, which come first in a schema, then the rows, then what guards them."""
     with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA application_id = {application_id}")
         connection.execute(f"PRAGMA user_version = {VERSION}")
-        for statement in schema:
+        connection.execute(schema[0])
+        for statement, values in rows:
+            connection.execute(statement, values)
+        for statement in schema[1:]:
             connection.execute(statement)
 
 
-def _connect(path: Path, mode: Literal["rw", "ro"], busy_seconds: float) -> Engine:
+def _connect(path: Path, mode: Literal["rw", "ro"], busy_seconds: float, final: bool) -> Engine:
     """An engine over an existing file; connections are in autocommit until they say BEGIN."""
     if not path.is_file():
         raise LedgerError(f"`{path}` does not exist; check the path or restore a copy")
     if path.stat().st_size < HEADER:
         raise LedgerError(f"`{path}` {REASONS['CORRUPT']}")
-    uri = f"file:{quote(str(path))}?mode={mode}" + ("&immutable=1" if _is_archive(path) else "")
+    still = (final or not os.access(path.parent, os.W_OK)) and not log_size(path)
+    uri = f"file:{quote(str(path))}?mode={mode}" + ("&immutable=1" if still else "")
 
     def open_connection() -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -218,10 +257,10 @@ def _title(statement: str) -> str:
     return " ".join(statement.split()[1:3])
 
 
-def _is_archive(path: Path) -> bool:
-    """True for a closed file in a folder that we cannot write, where SQLite could keep no log."""
+def log_size(path: Path) -> int:
+    """Bytes in the write-ahead log of a file; a file without them is whole by itself."""
     log = path.with_name(path.name + "-wal")
-    return not os.access(path.parent, os.W_OK) and not log.exists()
+    return log.stat().st_size if log.exists() else 0
 
 
 @contextmanager
@@ -233,11 +272,16 @@ def named_errors(path: Path) -> Iterator[None]:
         raise LedgerError(f"`{path}` {_reason(error)}") from error
 
 
+def _code(error: BaseException | None) -> str:
+    """The name of the SQLite result code behind an error; empty if there is none."""
+    return str(getattr(getattr(error, "orig", None) or error, "sqlite_errorname", ""))
+
+
 def _reason(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):  # SQLite's own message quotes the damaged bytes
         return REASONS["CORRUPT"]
     original = getattr(error, "orig", None) or error
-    code = str(getattr(original, "sqlite_errorname", ""))
+    code = _code(error)
     for name, reason in REASONS.items():
         if code.startswith(f"SQLITE_{name}"):
             return f"{reason} ({original})" if name == "CONSTRAINT" else reason

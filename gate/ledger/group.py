@@ -1,12 +1,14 @@
 """One durable transaction for all who wait: whoever comes first commits for the others.
 
 While one caller's transaction is being flushed, the items of the next callers gather; the next
-transaction takes all of them. Nobody waits for company, so a lone caller pays nothing for it.
+transaction takes all of them. Where several callers were there a moment ago it first gives them a
+moment to come back. A lone caller never waits for company.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar, cast
@@ -53,6 +55,11 @@ class Group(Generic[Item, Result]):
         self._mutex = threading.Lock()
         self._waiting: deque[_Ticket[Item, Result]] = deque()
         self._led = False
+        self._company = 1  # callers who were there at the end of the last transaction
+        self._pause = 0.0  # half the seconds that it took
+        self._wanted = 0
+        self._gathered = threading.Lock()
+        self._gathered.acquire()
 
     def put(self, item: Item) -> Result:
         """Commit an item, perhaps with others; it is durable on return.
@@ -77,6 +84,9 @@ class Group(Generic[Item, Result]):
             self._waiting.append(ticket)
             ticket.leads = not self._led
             self._led = True
+            if 0 < self._wanted <= len(self._waiting):
+                self._wanted = 0
+                self._gathered.release()
             return ticket.leads
 
     def _called(self, ticket: _Ticket[Item, Result]) -> bool:
@@ -96,30 +106,46 @@ class Group(Generic[Item, Result]):
             self._waiting.remove(ticket)
             return True
 
+    def _gather(self) -> None:
+        """Let come back who was there last time, for at most half the time of a transaction."""
+        with self._mutex:
+            if len(self._waiting) >= self._company:
+                return
+            self._wanted = self._company
+        self._gathered.acquire(timeout=self._pause)
+        with self._mutex:
+            self._wanted = 0
+            self._gathered.acquire(blocking=False)  # it may have been opened just now
+
     def _lead(self, own: _Ticket[Item, Result]) -> None:
         """Commit what waits, answer everyone, and name the next leader."""
         batch: list[_Ticket[Item, Result]] = []
         answers: Sequence[Result | LedgerError] = ()
         failed = "the transaction that this record shared was broken off; it is not recorded"
+        started = time.perf_counter()
         try:
+            self._gather()
             with self._mutex:
                 while self._waiting and len(batch) < LARGEST:
                     batch.append(self._waiting.popleft())
+            started = time.perf_counter()
             answers = self._commit([ticket.item for ticket in batch])
         except LedgerError as error:
             failed = str(error)
             own.answer = error
         finally:
+            self._pause = (time.perf_counter() - started) / 2
             for place, ticket in enumerate(batch):
                 if ticket.answer is None:
                     ticket.answer = answers[place] if answers else LedgerError(failed)
                 if ticket is not own:
                     ticket.bell.release()
             own.leads = False
-            self._hand_over()
+            self._hand_over(len(batch))
 
-    def _hand_over(self) -> None:
+    def _hand_over(self, served: int) -> None:
         with self._mutex:
+            self._company = min(served + len(self._waiting), LARGEST)
             self._led = bool(self._waiting)
             if self._led:
                 self._waiting[0].leads = True
@@ -132,4 +158,4 @@ class Group(Generic[Item, Result]):
             if waiting:
                 self._waiting.remove(ticket)
         if waiting and ticket.leads:
-            self._hand_over()
+            self._hand_over(0)

@@ -20,7 +20,6 @@ from sqlalchemy import (
     Table,
     bindparam,
     delete,
-    insert,
     select,
     text,
     update,
@@ -68,14 +67,16 @@ TABLE = Table(
     Column("erased_at", String),
 )
 
-INSERT = insert(TABLE)
+Row = tuple[str, str, bytes, bytes]
+"""Receipt id, decision id, salt and content."""
+
+INSERT = "INSERT INTO receipts (receipt_id, decision_id, salt, content) VALUES (?, ?, ?, ?)"
 NAMES = (
     select(TABLE.c.receipt_id, TABLE.c.decision_id)
     .where(TABLE.c.erased_at.is_(None))
     .order_by(text("rowid"))
 )
 DROP = delete(TABLE).where(TABLE.c.receipt_id == bindparam("name"))
-NAMED = select(TABLE.c.receipt_id).where(TABLE.c.receipt_id.in_(bindparam("names", expanding=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +154,7 @@ class Receipts:
 
     def __init__(self, file: database.File) -> None:
         self._file = file
-        self._group: Group[Mapping[str, Any], str] = Group(
-            self._put_all, file.busy_seconds, file.busy_message
-        )
+        self._group: Group[Row, str] = Group(self._put_all, file.busy_seconds, file.busy_message)
 
     @classmethod
     def open(cls, path: Path, busy_seconds: float = database.BUSY_SECONDS) -> Receipts:
@@ -176,32 +175,25 @@ class Receipts:
             "prompts": receipt.prompts,
             "at": receipt.at,
         }
-        row = {
-            "receipt_id": receipt.receipt_id,
-            "decision_id": receipt.decision_id,
-            "salt": receipt.salt,
-            "content": canonical_plain(content),
-        }
-        self._group.put(row)
+        data = canonical_plain(content)
+        self._group.put((receipt.receipt_id, receipt.decision_id, receipt.salt, data))
 
-    def _put_all(self, rows: Sequence[Mapping[str, Any]]) -> list[str | LedgerError]:
+    def _put_all(self, rows: Sequence[Row]) -> list[str | LedgerError]:
         """One transaction for all; a receipt that is there already is refused alone."""
-        names = [row["receipt_id"] for row in rows]
+        query = (
+            f"SELECT receipt_id FROM receipts WHERE receipt_id IN ({', '.join('?' * len(rows))})"  # noqa: S608
+        )
         with self._file.writing() as connection:
-            kept = set(connection.execute(NAMED, {"names": names}).scalars())
-            fresh = {
-                row["receipt_id"]: row for row in reversed(rows) if row["receipt_id"] not in kept
-            }
+            names = tuple(row[0] for row in rows)
+            kept = set(connection.exec_driver_sql(query, names).scalars())
+            fresh = {row[0]: row for row in reversed(rows) if row[0] not in kept}
             if fresh:
-                connection.execute(INSERT, [dict(row) for row in fresh.values()])
-        return [
-            row["receipt_id"] if fresh.get(row["receipt_id"]) is row else self._refused(row)
-            for row in rows
-        ]
+                connection.exec_driver_sql(INSERT, list(fresh.values()))
+        return [row[0] if fresh.get(row[0]) is row else self._refused(row) for row in rows]
 
-    def _refused(self, row: Mapping[str, Any]) -> LedgerError:
+    def _refused(self, row: Row) -> LedgerError:
         return LedgerError(
-            f"`{self._file.path}` refused the record: receipt `{row['receipt_id']}` is there already"
+            f"`{self._file.path}` refused the record: receipt `{row[0]}` is there already"
         )
 
     def get(self, receipt_id: str) -> Receipt | Erased:
@@ -254,9 +246,7 @@ class Receipts:
         return count
 
     def _fold(self) -> None:
-        with self._file.reading() as connection:
-            busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar()
-        if busy:
+        if not self._file.fold():
             raise LedgerError(f"`{self._file.path}` still has erased text in its log; erase again")
 
     def close(self) -> None:

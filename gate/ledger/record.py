@@ -43,6 +43,8 @@ class Kind(StrEnum):
     CONFIG = "CONFIG"
     CONSUMED = "CONSUMED"
     SWEPT = "SWEPT"
+    SEALED = "SEALED"
+    SEGMENT = "SEGMENT"
 
 
 COMMON = frozenset({"format", "kind", "previous"})
@@ -61,6 +63,8 @@ FIELDS: Mapping[Kind, frozenset[str]] = {
     Kind.CONFIG: COMMON | {"at", "versions", "detail"},
     Kind.CONSUMED: COMMON | {"decision_id", "at", "token"},
     Kind.SWEPT: COMMON | {"decision_id", "at", "receipt"},
+    Kind.SEALED: COMMON | {"at", "segment"},
+    Kind.SEGMENT: COMMON | {"at", "segment", "sequence", "digest"},
 }  # fmt: skip
 """Exactly the fields that a record of each kind has."""
 

@@ -6,19 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    Integer,
-    MetaData,
-    Row,
-    String,
-    Table,
-    bindparam,
-    insert,
-    select,
-)
-from sqlalchemy.types import NullType
+from sqlalchemy import Connection, Row
 
 from gate.errors import LedgerError
 from gate.ledger.encode import Json, parse
@@ -50,23 +38,16 @@ BEGIN SELECT RAISE(ABORT, 'records are never deleted'); END""",
 )
 """Compared word for word when a ledger is opened or verified."""
 
-TABLE = Table(
-    "ledger",
-    MetaData(),
-    Column("sequence", Integer, primary_key=True),
-    Column("kind", String, nullable=False),
-    Column("key", String),
-    Column(
-        "bytes", NullType, nullable=False
-    ),  # as it lies there: a damaged file may hold another type
-    Column("digest", String, nullable=False),
-    Column("previous", String, nullable=False),
-)
-
-HEAD = select(TABLE.c.sequence, TABLE.c.digest).order_by(TABLE.c.sequence.desc()).limit(1)
-KEYED = select(TABLE).where(TABLE.c.key.in_(bindparam("keys", expanding=True)))
-BETWEEN = (TABLE.c.key >= bindparam("low"), TABLE.c.key < bindparam("high"))
-INSERT = insert(TABLE)
+COLUMNS = "sequence, kind, key, bytes, digest, previous"
+INSERT = f"INSERT INTO ledger ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
+SELECT = f"SELECT {COLUMNS} FROM ledger"  # noqa: S608
+LAST = f"{SELECT} ORDER BY sequence DESC LIMIT 1"
+LAST_KIND = "SELECT kind FROM ledger ORDER BY sequence DESC LIMIT 1"
+HEAD = "SELECT sequence, digest FROM ledger ORDER BY sequence DESC LIMIT 1"
+BETWEEN = "WHERE key >= ? AND key < ?"
+SIZE = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+LARGEST = 2**63 - 1
+"""The last sequence there can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +124,11 @@ class Draft:
         """Every key that must be free."""
         return self.bars if self.key is None else (self.key, *self.bars)
 
+    def after_head(self, end: Head) -> Stored:
+        """The row that this is after `end`."""
+        data = self.before + end.digest.encode() + self.after
+        return Stored(end.sequence + 1, self.kind, self.key, data, digest(data), end.digest)
+
 
 Drafts = tuple[Draft, ...]
 """Records that are chained together or not at all; the first is the one that was asked for."""
@@ -164,15 +150,29 @@ def draft(record: Mapping[str, Json], unless: Sequence[str] = ()) -> Draft:
     return Draft(record, kind.value, key_of(record), *halves(record), bars)
 
 
-def chain(connection: Connection, items: Iterable[Drafts]) -> list[Appended | LedgerError]:
-    """Chain what may be chained to the head; an item of which a key is taken is refused alone."""
-    items = list(items)
-    wanted = {key for drafts in items for one in drafts for key in one.keys}
-    growth = Growth(head(connection), find_all(connection, sorted(wanted)))
+def keys_of(items: Iterable[Drafts]) -> list[str]:
+    """Every key that must be free for some of the items."""
+    return sorted({key for drafts in items for one in drafts for key in one.keys})
+
+
+def chain(
+    connection: Connection, items: Sequence[Drafts], elsewhere: Mapping[str, Stored]
+) -> list[Appended | LedgerError]:
+    """Chain what may be chained to the head; an item of which a key is taken is refused alone.
+
+    `elsewhere` are the records of other segments that have one of the keys.
+    """
+    taken = {**elsewhere, **find_all(connection, keys_of(items))}
+    growth = Growth(head(connection), taken)
     answers = [_refusal(drafts, growth.taken) or _grow(growth, drafts) for drafts in items]
-    if growth.rows:
-        connection.execute(INSERT, [_values(row) for row in growth.rows])
+    write(connection, growth.rows)
     return answers
+
+
+def write(connection: Connection, rows: Sequence[Stored]) -> None:
+    """Insert rows that continue the chain."""
+    if rows:
+        connection.exec_driver_sql(INSERT, [values(row) for row in rows])
 
 
 def _refusal(drafts: Drafts, taken: Mapping[str, Stored]) -> LedgerError | None:
@@ -194,7 +194,7 @@ def _taken(one: Draft, key: str, by: Stored) -> LedgerError:
 def _grow(growth: Growth, drafts: Drafts) -> Appended:
     first = growth.head
     for one in drafts:
-        row = _linked(one, growth.head)
+        row = one.after_head(growth.head)
         growth.rows.append(row)
         growth.head = Head(row.sequence, row.digest)
         if row.key is not None:
@@ -204,49 +204,63 @@ def _grow(growth: Growth, drafts: Drafts) -> Appended:
     return Appended(asked.sequence, asked.digest, record)
 
 
-def _linked(one: Draft, end: Head) -> Stored:
-    data = one.before + end.digest.encode() + one.after
-    return Stored(end.sequence + 1, one.kind, one.key, data, digest(data), end.digest)
-
-
-def _values(row: Stored) -> dict[str, Any]:
-    return {
-        "sequence": row.sequence,
-        "kind": row.kind,
-        "key": row.key,
-        "bytes": row.data,
-        "digest": row.digest,
-        "previous": row.previous,
-    }
+def values(row: Stored) -> tuple[Any, ...]:
+    """The columns of a row."""
+    return row.sequence, row.kind, row.key, row.data, row.digest, row.previous
 
 
 def head(connection: Connection) -> Head:
     """Where this file's records end."""
-    row = connection.execute(HEAD).first()
+    row = connection.exec_driver_sql(HEAD).first()
     return Head() if row is None else Head(*row)
+
+
+def last_kind(connection: Connection) -> str | None:
+    """What the last record of this file is about."""
+    return connection.exec_driver_sql(LAST_KIND).scalar()
+
+
+def last(connection: Connection) -> Stored | None:
+    """The last record of this file."""
+    row = connection.exec_driver_sql(LAST).first()
+    return None if row is None else stored(row)
+
+
+def size(connection: Connection) -> int:
+    """Bytes of the file once its log is folded into it."""
+    return int(connection.exec_driver_sql(SIZE).scalar() or 0)
+
+
+def rows(connection: Connection, start: int, end: int = LARGEST) -> Iterator[Stored]:
+    """The records from `start` to `end` in order, as they are when the first is read."""
+    query = f"{SELECT} WHERE sequence BETWEEN ? AND ? ORDER BY sequence"
+    many = connection.execution_options(yield_per=1000)
+    return (stored(row) for row in many.exec_driver_sql(query, (start, end)))
 
 
 def find_all(connection: Connection, keys: Sequence[str]) -> dict[str, Stored]:
     """The records that have one of the keys, by key."""
     if not keys:
         return {}
-    rows = [stored(row) for row in connection.execute(KEYED, {"keys": keys})]
+    query = f"{SELECT} WHERE key IN ({', '.join('?' * len(keys))})"
+    rows = [stored(row) for row in connection.exec_driver_sql(query, tuple(keys))]
     return {row.key: row for row in rows if row.key is not None}
 
 
 def with_prefix(connection: Connection, prefix: str) -> Iterator[Stored]:
     """The records whose key begins with `prefix`, which ends in `:`."""
-    rows = connection.execute(select(TABLE).where(*BETWEEN), _bounds(prefix))
+    rows = connection.exec_driver_sql(f"{SELECT} {BETWEEN}", _bounds(prefix))
     return (stored(row) for row in rows)
 
 
 def keys(connection: Connection, prefix: str) -> Iterator[str]:
     """The keys that begin with `prefix`, from the index alone."""
-    return iter(connection.execute(select(TABLE.c.key).where(*BETWEEN), _bounds(prefix)).scalars())
+    query = f"SELECT key FROM ledger {BETWEEN}"  # noqa: S608
+    return iter(connection.exec_driver_sql(query, _bounds(prefix)).scalars())
 
 
-def _bounds(prefix: str) -> dict[str, str]:
-    return {"low": prefix, "high": prefix[:-1] + ";"}
+def _bounds(prefix: str) -> tuple[str, str]:
+    return prefix, prefix[:-1] + ";"
 
 
 def stored(row: Row[Any]) -> Stored:

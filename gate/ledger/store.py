@@ -1,4 +1,4 @@
-"""The ledger: an append-only chain of records in one SQLite file.
+"""The ledger: an append-only chain of records in one SQLite file, or in several one after the other.
 
 A record is durable when `append` returns. Every failure is a LedgerError, and whoever gets one
 dispatches nothing (G-STORE).
@@ -6,20 +6,20 @@ dispatches nothing (G-STORE).
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-
-from sqlalchemy import select
+from typing import Literal
 
 from gate.errors import LedgerError
-from gate.ledger import database, segment
+from gate.ledger import database, rotation, segment
 from gate.ledger.encode import Json
 from gate.ledger.group import Group
 from gate.ledger.record import Kind, consumption
 from gate.ledger.segment import (
     APPLICATION_ID,
     SCHEMA,
-    TABLE,
     Appended,
     Draft,
     Drafts,
@@ -33,6 +33,7 @@ from gate.ledger.segment import (
 __all__ = [
     "APPLICATION_ID",
     "SCHEMA",
+    "SEGMENT_BYTES",
     "Appended",
     "Draft",
     "DuplicateRequest",
@@ -43,6 +44,21 @@ __all__ = [
     "draft",
 ]
 
+SEGMENT_BYTES = 1 << 30
+"""Size at which a segment is sealed and the next one begun."""
+
+Mode = Literal["rw", "ro"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How files are opened: for appending or reading, the longest wait, the size of a segment."""
+
+    path: Path
+    mode: Mode
+    busy_seconds: float = database.BUSY_SECONDS
+    segment_bytes: int = SEGMENT_BYTES
+
 
 class Ledger:
     """An open ledger; safe for threads and for other processes that append to the same file.
@@ -50,26 +66,39 @@ class Ledger:
     Appends that arrive together share one durable transaction.
     """
 
-    def __init__(self, file: database.File) -> None:
-        self._file = file
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._turning = threading.Lock()
+        self._retired: list[database.File] = []
+        self._files: tuple[database.File, ...] = _open_all(settings)
         self._group: Group[Drafts, Appended] = Group(
-            self._append_all, file.busy_seconds, file.busy_message
+            self._append_all, settings.busy_seconds, self._file.busy_message
         )
 
     @classmethod
-    def open(cls, path: Path, busy_seconds: float = database.BUSY_SECONDS) -> Ledger:
+    def open(
+        cls,
+        path: Path,
+        busy_seconds: float = database.BUSY_SECONDS,
+        segment_bytes: int = SEGMENT_BYTES,
+    ) -> Ledger:
         """Open for appending, and make the file if there is none; LedgerError if it is unsound."""
-        return cls(database.open_file(path, "rw", SCHEMA, APPLICATION_ID, busy_seconds))
+        return cls(Settings(path, "rw", busy_seconds, segment_bytes))
 
     @classmethod
     def read(cls, path: Path) -> Ledger:
         """Open an existing file for reading only; LedgerError if it is missing or unsound."""
-        return cls(database.open_file(path, "ro", SCHEMA, APPLICATION_ID))
+        return cls(Settings(path, "ro"))
 
     @property
     def path(self) -> Path:
-        """The file."""
-        return self._file.path
+        """The first file."""
+        return self._settings.path
+
+    @property
+    def _file(self) -> database.File:
+        """The file that is written."""
+        return self._files[-1]
 
     def append(
         self,
@@ -91,12 +120,48 @@ class Ledger:
         )
 
     def _append_all(self, items: Sequence[Drafts]) -> list[Appended | LedgerError]:
-        with self._file.writing() as connection:
-            return segment.chain(connection, items)
+        """One transaction for all, in the segment that is not sealed; one that is full is sealed."""
+        while True:
+            *sealed, file = self._segments()
+            elsewhere = _find_all(sealed, segment.keys_of(items))
+            with file.writing() as connection:
+                if segment.size(connection) >= self._settings.segment_bytes:
+                    rotation.seal(connection, self.path, len(sealed) + 1)
+                if not rotation.is_sealed(connection):
+                    return segment.chain(connection, items, elsewhere)
+            self._turn(file)
+
+    def rotate(self) -> bool:
+        """Seal the segment that is written and begin the next; False if it holds nothing to seal."""
+        *sealed, file = self._segments()
+        with file.writing() as connection:
+            done = rotation.seal(connection, self.path, len(sealed) + 1)
+        if done:
+            self._turn(file)
+        return done
+
+    def _segments(self) -> tuple[database.File, ...]:
+        """The files in order; of those that other processes began meanwhile, too."""
+        while rotation.segment_path(self.path, len(self._files) + 1).exists():
+            self._turn(self._file)
+        return self._files
+
+    def _turn(self, sealed: database.File) -> None:
+        """Go on in the segment after a sealed one; LedgerError if it is gone."""
+        with self._turning:
+            if sealed is not self._file:
+                return
+            settings, number = self._settings, len(self._files) + 1
+            following = rotation.begin(self.path, number)
+            if settings.mode == "rw":
+                rotation.protect(sealed)
+            still = _open(settings, sealed.path, sealed=True)
+            self._retired.append(sealed)
+            self._files = (*self._files[:-1], still, _open(settings, following))
 
     def head(self) -> Head:
         """The last record's sequence and digest."""
-        with self._file.reading() as connection:
+        with self._segments()[-1].reading() as connection:
             return segment.head(connection)
 
     def get(self, decision_id: str) -> Stored | None:
@@ -106,43 +171,97 @@ class Ledger:
 
     def find(self, key: str) -> Stored | None:
         """The record with that key: a decision id, or what `record.key_of` made of others."""
-        with self._file.reading() as connection:
-            return segment.find_all(connection, [key]).get(key)
+        return self.find_all([key]).get(key)
 
     def find_all(self, keys: Sequence[str]) -> dict[str, Stored]:
         """The records that have one of the keys, by key."""
-        with self._file.reading() as connection:
-            return segment.find_all(connection, keys)
+        return _find_all(self._segments(), keys)
 
     def with_prefix(self, prefix: str) -> Iterator[Stored]:
         """The records whose key begins with `prefix`, one of those in `record` that end in `:`."""
-        with self._file.reading() as connection:
-            yield from segment.with_prefix(connection, prefix)
+        for file in self._segments():
+            with file.reading() as connection:
+                yield from segment.with_prefix(connection, prefix)
 
     def keys(self, prefix: str) -> Iterator[str]:
         """The keys that begin with `prefix`."""
-        with self._file.reading() as connection:
-            yield from segment.keys(connection, prefix)
+        for file in self._segments():
+            with file.reading() as connection:
+                yield from segment.keys(connection, prefix)
 
     def iterate(self, start: int = 1) -> Iterator[Stored]:
         """The records from `start` in order, as they were when the iteration began."""
-        query = select(TABLE).where(TABLE.c.sequence >= start).order_by(TABLE.c.sequence)
-        with self._file.reading() as connection:
-            for row in connection.execution_options(yield_per=1000).execute(query):
-                yield segment.stored(row)
+        *sealed, file = self._segments()
+        end = self.head()
+        for one in sealed:
+            with one.reading() as connection:
+                if segment.head(connection).sequence >= start:
+                    yield from segment.rows(connection, start)
+        with file.reading() as connection:
+            yield from segment.rows(connection, start, end.sequence)
 
     def faults(self) -> list[str]:
-        """What is wrong with the file's locks, pages and indexes, in words; empty if nothing is."""
-        with self._file.reading() as connection:
+        """What is wrong with the files' locks, pages and indexes, in words; empty if nothing is."""
+        return [fault for file in self._segments() for fault in self._faults(file)]
+
+    def _faults(self, file: database.File) -> Iterator[str]:
+        with file.reading() as connection:
             rows = [*connection.exec_driver_sql("PRAGMA integrity_check").scalars()]
-        return database.faults(self._file, SCHEMA) + [row for row in rows if row != "ok"]
+        where = "" if len(self._files) == 1 else f"{file.path.name}: "
+        for fault in (*database.faults(file, SCHEMA), *(row for row in rows if row != "ok")):
+            yield f"{where}{fault}"
 
     def close(self) -> None:
         """Close every connection."""
-        self._file.close()
+        for file in (*self._retired, *self._files):
+            file.close()
 
     def __enter__(self) -> Ledger:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _open(settings: Settings, path: Path, sealed: bool = False) -> database.File:
+    mode: Mode = "ro" if sealed else settings.mode
+    return database.open_file(
+        path, mode, SCHEMA, APPLICATION_ID, settings.busy_seconds, final=sealed
+    )
+
+
+def _open_all(settings: Settings) -> tuple[database.File, ...]:
+    """Every segment there is; what a crash left of a turn is finished if we may write."""
+    first = settings.path
+    number = max(1, rotation.count(first))
+    files = [_open(settings, rotation.segment_path(first, number))]
+    try:
+        if rotation.is_over(files[0], first, number) and settings.mode == "rw":
+            rotation.protect(files[0])
+            number += 1
+            files[0] = _open(settings, rotation.begin(first, number))
+        for earlier in range(number - 1, 0, -1):
+            files.insert(0, _open_sealed(settings, rotation.segment_path(first, earlier)))
+    except LedgerError:
+        for file in files:
+            file.close()
+        raise
+    return tuple(files)
+
+
+def _open_sealed(settings: Settings, path: Path) -> database.File:
+    if settings.mode == "rw" and not rotation.is_protected(path):
+        rotation.protect(_open(settings, path))
+    return _open(settings, path, sealed=True)
+
+
+def _find_all(files: Sequence[database.File], keys: Sequence[str]) -> dict[str, Stored]:
+    """Searched from the newest file to the oldest."""
+    found: dict[str, Stored] = {}
+    for file in reversed(files):
+        missing = [key for key in keys if key not in found]
+        if not missing:
+            break
+        with file.reading() as connection:
+            found |= segment.find_all(connection, missing)
+    return found

@@ -9,7 +9,7 @@ from pathlib import Path
 from gate.errors import LedgerError
 from gate.ledger.encode import parse
 from gate.ledger.pseudonym import digest
-from gate.ledger.record import key_of, kind_of
+from gate.ledger.record import Kind, key_of, kind_of
 from gate.ledger.store import Head, Ledger, Stored
 
 
@@ -58,12 +58,17 @@ def check_chain(
 ) -> VerifyReport:
     """Check records in the order given, from the first one on."""
     seen = _seen([*witness] if checkpoint is None else [*witness, checkpoint])
-    head, records = Head(), 0
+    head, records, sealed = Head(), 0, 0
     for row in rows:
-        what = next(differences(row, head), None) or _departure(row, seen.get(row.sequence, ()))
+        what = (
+            next(differences(row, head), None)
+            or _departure(row, seen.get(row.sequence, ()))
+            or _misplaced(row, head, sealed)
+        )
         if what:
             return VerifyReport(records, Problem(row.sequence, what), head)
         head, records = Head(row.sequence, row.digest), records + 1
+        sealed = row.record["segment"] if row.kind == Kind.SEALED else 0
     if head.sequence < (last := max(seen, default=0)):
         what = f"the ledger ends at {head.sequence}; the checkpoint saw {last}"
         return VerifyReport(records, Problem(head.sequence + 1, what), head)
@@ -104,3 +109,14 @@ def differences(row: Stored, head: Head) -> Iterator[str]:
 def _departure(row: Stored, seen: Sequence[str]) -> str | None:
     other = next((digest for digest in seen if digest != row.digest), None)
     return other and f"digest `{row.digest}` is not the checkpoint's `{other}`"
+
+
+def _misplaced(row: Stored, head: Head, sealed: int) -> str | None:
+    """What is wrong with a record at the joint of two segments; `sealed` is the one just sealed."""
+    if row.kind != Kind.SEGMENT:
+        return f"segment {sealed} is sealed; the next one begins otherwise" if sealed else None
+    wanted = {"segment": sealed + 1, "sequence": head.sequence, "digest": head.digest}
+    found = {name: row.record[name] for name in wanted}
+    return (
+        None if sealed and found == wanted else "a segment begins that does not follow a sealed one"
+    )

@@ -1,4 +1,4 @@
-"""`routelock ledger`: verify, replay, show, export, checkpoint, erase and sweep."""
+"""`routelock ledger`: verify, replay, show, export, checkpoint, erase, rotate and sweep."""
 
 from __future__ import annotations
 
@@ -217,6 +217,18 @@ def erase(
     with open_book(ledger, beside(ledger, receipts)) as book:
         count = erase_text(book, decision, at=datetime.now(UTC), reason=reason)
     terminal.json_line({"decision_id": decision, "receipts_erased": count})
+
+
+@app.command(epilog="Example: routelock ledger rotate --ledger var/demo/ledger.sqlite")
+def rotate(ledger: Path_) -> None:
+    """Seal the file that is written and go on in the next one; exit 1 if it holds no record yet."""
+    if not ledger.exists():
+        raise LedgerError(f"`{ledger}` does not exist; check the path")
+    with Ledger.open(ledger) as opened:
+        sealed, head = opened.rotate(), opened.head()
+    terminal.json_line({"sealed": sealed, "sequence": head.sequence, "digest": head.digest})
+    if not sealed:
+        raise typer.Exit(1)
 
 
 @app.command(epilog="Example: routelock ledger sweep --ledger L.sqlite --older-than 1d")

@@ -29,10 +29,11 @@ BEFORE = 3
 """Decisions before the plan holds; a plan says how many are tried during it."""
 
 
-def impatient(folder: Path) -> Book:
+def impatient(folder: Path, segment_bytes: int) -> Book:
     """The book of a folder, which waits for locks a moment only."""
     receipts = Receipts.open(folder / "receipts.sqlite", busy_seconds=0.1)
-    ledger = Ledger.open(folder / "ledger.sqlite", busy_seconds=0.1)
+    path = folder / "ledger.sqlite"
+    ledger = Ledger.open(path, busy_seconds=0.1, segment_bytes=segment_bytes)
     return Book(ledger, receipts, read_key(folder / "ledger.key"))
 
 
@@ -50,7 +51,7 @@ def suffer(folder: Path, faults: Faults, plan: Mapping[str, Any]) -> dict[str, A
     folder.mkdir()
     tell, together = open_acks(folder), plan["together"]
     book_in(folder).close()
-    with impatient(folder) as book, ThreadPoolExecutor(together) as pool:
+    with impatient(folder, plan["segment_bytes"]) as book, ThreadPoolExecutor(together) as pool:
         for number in range(BEFORE):
             decide(book, tell, number)
         faults.fail(

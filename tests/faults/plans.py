@@ -22,6 +22,14 @@ DISK = {
     "S": (errno.EIO, errno.ENOSPC),
     "T": (errno.EIO,),
 }
+TURNING = {
+    "R": ("000002.sqlite.next", "000002.sqlite"),
+    "O": ("000002.sqlite", "000002.sqlite-wal"),
+    "W": ("000002.sqlite", "000002.sqlite-wal"),
+    "S": ("000002.sqlite", "000002.sqlite-wal", "/"),
+}
+"""Calls and files of a turn to the next segment."""
+
 STRUCK = ((0, 1, 1), (3, 1, 1), (5, -1, 1), (1, -1, 4))
 """After how many calls, how often (below zero: for good), and how many decide at once."""
 
@@ -29,6 +37,7 @@ STRUCK = ((0, 1, 1), (3, 1, 1), (5, -1, 1), (1, -1, 4))
 def plan(ops: str, where: str, error: int, **more: int) -> dict[str, Any]:
     """A plan for `tests.faults.failing`."""
     usual = {"after": 0, "times": 1, "partial": 0, "together": 1, "during": 9}
+    usual["segment_bytes"] = 1 << 30
     return {"ops": ops, "where": where, "error": error, **usual, **more}
 
 
@@ -46,6 +55,13 @@ def plans(struck: Sequence[tuple[int, int, int]] = STRUCK) -> list[dict[str, Any
             plan("W", where, errno.ENOSPC, times=-1, partial=partial, after=1)
             for where in FILES[:2]
             for partial in (1, 24, 1000, 4095)
+        ),
+        *(
+            plan(ops, where, error, segment_bytes=30_000, times=times)
+            for ops, wheres in TURNING.items()
+            for where in wheres
+            for error in (errno.EIO, errno.ENOSPC)
+            for times in (1, -1)
         ),
         *(
             plan("K", where, error, after=after, times=times)

@@ -23,6 +23,9 @@ from gate.ledger.receipts import receipt
 from gate.ledger.sweep import sweep
 from tests.gate.ledger.samples import NOW, PROPOSAL, book_in, decided, numbered
 
+SMALL = 60_000
+"""Bytes of a segment, so that a life goes over several files."""
+
 Tell = Callable[..., None]
 
 
@@ -87,7 +90,7 @@ def orphaned(book: Book, tell: Tell, number: int) -> None:
 
 
 def live(folder: Path, size: int) -> None:
-    """Decide alone, confirm, erase, stop and start, decide in company."""
+    """Decide alone, confirm, erase, sweep, stop and start, decide in company over several files."""
     tell = open_acks(folder)
     for round_ in range(size):
         first = round_ * 1_000
@@ -98,7 +101,7 @@ def live(folder: Path, size: int) -> None:
             confirmed(book, tell, first + 11, Outcome.IN_DOUBT)
             forgotten(book, tell, first + 20)
             orphaned(book, tell, first + 30)
-        with book_in(folder) as book, ThreadPoolExecutor(8) as pool:
+        with book_in(folder, segment_bytes=SMALL) as book, ThreadPoolExecutor(8) as pool:
             list(
                 pool.map(
                     lambda n: decide(book, tell, n, n % 3 == 0), range(first + 100, first + 124)

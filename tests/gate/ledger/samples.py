@@ -138,14 +138,14 @@ def record(
     )
 
 
-def book_in(folder: Path) -> Book:
+def book_in(folder: Path, **more: Any) -> Book:
     """The book of a folder."""
-    return open_book(folder / "ledger.sqlite", folder / "receipts.sqlite")
+    return open_book(folder / "ledger.sqlite", folder / "receipts.sqlite", **more)
 
 
-def filled(folder: Path, count: int) -> Path:
+def filled(folder: Path, count: int, **more: Any) -> Path:
     """A closed ledger of `count` decisions in `folder`; returns the ledger's path."""
-    with book_in(folder) as book:
+    with book_in(folder, **more) as book:
         for number in range(1, count + 1):
             record(book, numbered(number))
     return folder / "ledger.sqlite"

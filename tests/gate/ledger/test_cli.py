@@ -165,6 +165,32 @@ def test_what_is_no_witness_ends_in_two(
     assert problem in done.stderr
 
 
+def test_a_segment_is_sealed_once_and_everything_reads_on(path: Path, tmp_path: Path) -> None:
+    done = routelock("rotate", "--ledger", str(path))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["sequence"] == 42
+    assert (tmp_path / "ledger.000002.sqlite").exists()
+    done = routelock("rotate", "--ledger", str(path))
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["sealed"] is False
+    done = routelock("verify", "--ledger", str(path))
+    assert (done.returncode, json.loads(done.stdout)["records"]) == (0, 42)
+    done = routelock("show", "--ledger", str(path), "--last", "3")
+    assert [json.loads(line)["kind"] for line in done.stdout.splitlines()] == [
+        *("DECISION", "SEALED", "SEGMENT"),
+    ]
+    (tmp_path / "ledger.000002.sqlite").unlink()
+    done = routelock("verify", "--ledger", str(path))
+    assert done.returncode == 2
+    assert "ledger.000002.sqlite` is gone; restore it" in done.stderr
+
+
+def test_a_ledger_that_does_not_exist_is_not_made_to_be_sealed(tmp_path: Path) -> None:
+    done = routelock("rotate", "--ledger", str(tmp_path / "ledger.sqlite"))
+    assert done.returncode == 2
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_orphans_are_swept_and_counted(path: Path, tmp_path: Path) -> None:
     from tests.gate.ledger.test_sweep import orphan
 

@@ -95,7 +95,7 @@ def test_a_token_is_used_once_within_one_transaction(ledger: Ledger) -> None:
         for n, token in ((1, TOKEN), (2, TOKEN), (1, OTHER), (3, OTHER))
     ]
     with ledger._file.writing() as connection:
-        answers = chain(connection, items)
+        answers = chain(connection, items, {})
     assert [type(a).__name__ for a in answers] == [
         "Appended",
         "TokenUsed",

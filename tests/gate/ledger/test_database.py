@@ -224,3 +224,24 @@ def test_a_changed_schema_can_be_read_but_not_written(tmp_path: Path) -> None:
     reader = open_file(path, "ro", SCHEMA, NUMBER)
     assert database.faults(reader, SCHEMA) == ["`INDEX names` is missing or altered"]
     reader.close()
+
+
+def test_what_was_opened_for_reading_for_a_moment_is_written_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite opens for reading what it cannot open for writing just then, and keeps to it."""
+    file = opened(tmp_path / "file.sqlite")
+    add(file, "one")
+    file.close()
+    connect = sqlite3.connect
+
+    def for_reading(name: str, **more: Any) -> sqlite3.Connection:
+        return connect(name.replace("mode=rw", "mode=ro"), **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sqlite3, "connect", for_reading)
+        with pytest.raises(LedgerError, match="cannot be written; check its owner and mode"):
+            add(file, "two")
+    add(file, "two")
+    assert names(file) == ["one", "two"]
+    file.close()

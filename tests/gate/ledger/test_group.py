@@ -226,6 +226,49 @@ def test_one_who_gives_up_just_when_named_leads_after_all() -> None:
     assert together.put(3) == 30
 
 
+def test_callers_who_come_again_and_again_share_every_transaction() -> None:
+    sizes: list[int] = []
+
+    def commit(items: Sequence[int]) -> Answers:
+        sizes.append(len(items))
+        time.sleep(0.02)
+        return list(items)
+
+    together: Group[int, int] = Group(commit, 10, "busy")
+
+    def come_again(number: int) -> None:
+        for _ in range(10):
+            together.put(number + 1)
+            time.sleep(0.002)  # what a caller does between two records
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(come_again, range(8)))
+    assert sum(sizes) == 80
+    assert len(sizes) < 25, "without a moment's patience there would be one transaction for four"
+
+
+def test_the_last_one_left_waits_for_the_others_once_and_not_long() -> None:
+    together: Group[int, int] = Group(lambda items: list(items), 10, "busy")
+    together._company, together._pause = 32, 0.05
+    started = time.perf_counter()
+    assert together.put(1) == 1
+    first = time.perf_counter() - started
+    assert [together.put(n) for n in range(1, 100)] == list(range(1, 100))
+    assert 0.04 < first < 2.0
+    assert time.perf_counter() - started - first < 2.0
+    assert together._company == 1
+
+
+def test_who_makes_the_company_complete_ends_the_wait() -> None:
+    together: Group[int, int] = Group(lambda items: list(items), 10, "busy")
+    together._company, together._pause = 3, 8.0
+    started = time.perf_counter()
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(together.put, [1, 2, 3])) == [1, 2, 3]
+    assert time.perf_counter() - started < 6.0
+    assert together._gathered.locked()
+
+
 def test_any_mix_of_callers_gets_its_own_answers() -> None:
     def commit(items: Sequence[int]) -> Answers:
         time.sleep(0.0005)
@@ -318,10 +361,7 @@ def test_receipts_of_many_share_transactions_too(tmp_path: Path) -> None:
 
 def test_a_receipt_kept_twice_in_one_transaction_is_refused_once(tmp_path: Path) -> None:
     with book_in(tmp_path) as book:
-        rows = [
-            {"receipt_id": name, "decision_id": "d", "salt": salt, "content": b"{}"}
-            for name, salt in (("a", b"1"), ("b", b"2"), ("a", b"3"))
-        ]
+        rows = [(name, "d", salt, b"{}") for name, salt in (("a", b"1"), ("b", b"2"), ("a", b"3"))]
         answers = book.receipts._put_all(rows)
         assert answers[:2] == ["a", "b"]
         assert "refused the record: receipt `a` is there already" in str(answers[2])
