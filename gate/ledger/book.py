@@ -16,9 +16,10 @@ from typing import Any
 
 from gate.errors import LedgerError
 from gate.ledger.encode import Json
+from gate.ledger.formats import Kind
 from gate.ledger.pseudonym import create_key, key_path, read_key
 from gate.ledger.receipts import Erased, Receipts, receipt
-from gate.ledger.record import Kind, commitment, event, identify, seal
+from gate.ledger.record import commitment, event, identify, seal
 from gate.ledger.store import SEGMENT_BYTES, DuplicateRequest, Ledger, Stored
 from gate.records import Request, TierAnswer
 
@@ -97,7 +98,7 @@ def _key(book: Book) -> bytes:
 
 
 def _again(book: Book, request: Request, stored: Stored) -> Written:
-    record = stored.record
+    record = stored.current
     kept = book.receipts.get(record["text_commitment"])
     shown = request.request_id
     if isinstance(kept, Erased):

@@ -9,7 +9,8 @@ from enum import StrEnum
 from typing import Any
 
 from gate.errors import LedgerError
-from gate.ledger.record import EXECUTED, IN_DOUBT, RESOLVED, TOKEN, Kind, event
+from gate.ledger.formats import EXECUTED, IN_DOUBT, RESOLVED, TOKEN, Kind
+from gate.ledger.record import event
 from gate.ledger.segment import Appended, DuplicateRequest, Stored
 from gate.ledger.store import Ledger
 
@@ -48,7 +49,7 @@ class OutcomeKnown(LedgerError):
     @property
     def outcome(self) -> Outcome:
         """What is recorded."""
-        return Outcome(self.stored.record["status"])
+        return Outcome(self.stored.current["status"])
 
 
 def append_outcome(
@@ -72,7 +73,7 @@ def append_outcome(
     try:
         return ledger.append(record)
     except DuplicateRequest as known:
-        status = known.stored.record["status"]
+        status = known.stored.current["status"]
         problem = f"decision `{decision_id}` is recorded as `{status}`; nothing was added"
         raise OutcomeKnown(problem, known.stored) from known
 
@@ -81,7 +82,7 @@ def standing(ledger: Ledger, decision_id: str) -> Outcome | None:
     """How a write stands: as a human left it, as its execution ended, in doubt, or None."""
     for first_part in (RESOLVED, EXECUTED, IN_DOUBT):
         if stored := ledger.find(f"{first_part}{decision_id}"):
-            return Outcome(stored.record["status"])
+            return Outcome(stored.current["status"])
     return None
 
 
@@ -94,7 +95,7 @@ def unfinished(ledger: Ledger) -> Iterator[Unfinished]:
     doubted = set(ledger.keys(IN_DOUBT))
     consumed = sorted(ledger.with_prefix(TOKEN), key=lambda stored: stored.sequence)
     for stored in consumed:
-        decision_id = stored.record["decision_id"]
+        decision_id = stored.current["decision_id"]
         if ended.isdisjoint((f"{EXECUTED}{decision_id}", f"{RESOLVED}{decision_id}")):
             decision = ledger.get(decision_id)
             if decision is None:

@@ -11,18 +11,35 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
 from gate.configuration import Configuration
 from gate.errors import LedgerError
 from gate.ledger.encode import Json, canonical, instant, plain, request_body
+from gate.ledger.formats import Kind, kind_of, newest
 from gate.ledger.pseudonym import digest, keyed
 from gate.ledger.tiers import HIDDEN, PRIVATE, Public, shown, tier_core
 from gate.records import NONE, UNRESOLVED, Option, Request, Switches, TierAnswer, Verdict
 
-FORMAT = 1
-"""Number of this record format; a reader refuses a higher one."""
+__all__ = [
+    "CARRIED",
+    "DIGEST",
+    "GENESIS",
+    "NO_SWITCHES",
+    "Identity",
+    "Kind",
+    "body_commitment",
+    "commitment",
+    "consumption",
+    "core",
+    "event",
+    "halves",
+    "identify",
+    "kind_of",
+    "mark",
+    "public_ids",
+    "seal",
+]
 
 GENESIS = "0" * 64
 """`previous` of the first record."""
@@ -32,54 +49,6 @@ DIGEST = re.compile("[0-9a-f]{64}")
 LINK = b',"previous":"' + GENESIS.encode() + b'"'
 """The first record's link as it lies in its bytes."""
 
-
-class Kind(StrEnum):
-    """What a record is about."""
-
-    DECISION = "DECISION"
-    OUTCOME = "OUTCOME"
-    ERASURE = "ERASURE"
-    CHECKPOINT = "CHECKPOINT"
-    CONFIG = "CONFIG"
-    CONSUMED = "CONSUMED"
-    SWEPT = "SWEPT"
-    SEALED = "SEALED"
-    SEGMENT = "SEGMENT"
-
-
-COMMON = frozenset({"format", "kind", "previous"})
-
-FIELDS: Mapping[Kind, frozenset[str]] = {
-    Kind.DECISION: COMMON
-    | {
-        "decision_id", "decided_at", "terminal", "action_id", "object_id", "slots", "boundary",
-        "rule_id", "reason_codes", "state", "findings", "candidates", "tier_result",
-        "first_failed_contract", "repair", "fallback", "reported_model", "subject", "entitlements",
-        "dialogue", "confirm", "switches", "text_commitment", "versions",
-    },
-    Kind.OUTCOME: COMMON | {"decision_id", "at", "status", "detail"},
-    Kind.ERASURE: COMMON | {"decision_id", "at", "reason"},
-    Kind.CHECKPOINT: COMMON | {"at", "sequence", "digest"},
-    Kind.CONFIG: COMMON | {"at", "versions", "detail"},
-    Kind.CONSUMED: COMMON | {"decision_id", "at", "token"},
-    Kind.SWEPT: COMMON | {"decision_id", "at", "receipt"},
-    Kind.SEALED: COMMON | {"at", "segment"},
-    Kind.SEGMENT: COMMON | {"at", "segment", "sequence", "digest"},
-}  # fmt: skip
-"""Exactly the fields that a record of each kind has."""
-
-TOKEN, ERASED, SWEPT = "token:", "erasure:", "swept:"
-EXECUTED, IN_DOUBT, RESOLVED = "executed:", "in_doubt:", "resolved:"
-"""First parts of keys; what follows is an id or a digest."""
-
-ONCE: Mapping[str, str] = {
-    "COMPLETED": EXECUTED,
-    "FAILED": EXECUTED,
-    "RECORDED_ONLY": EXECUTED,
-    "IN_DOUBT": IN_DOUBT,
-    "RESOLVED_BY_HUMAN": RESOLVED,
-}
-"""Outcomes of a write that may stand once; those with one first part exclude each other."""
 
 CARRIED = ("fallback", "reported_model")
 """Fields that report what happened around the gate; replay copies what it cannot recompute."""
@@ -152,7 +121,7 @@ def core(
         return None if value is None else mark(value, own)
 
     return {
-        "format": FORMAT,
+        "format": newest(),
         "kind": Kind.DECISION.value,
         "decided_at": instant(now),
         "terminal": verdict.terminal.value,
@@ -251,26 +220,11 @@ def _sealed(value: Json, salt: bytes) -> Json:
 def event(kind: Kind, at: datetime, **values: Any) -> dict[str, Json]:
     """A record of any kind but DECISION; the fields are those of `FIELDS[kind]`."""
     return {
-        "format": FORMAT,
+        "format": newest(),
         "kind": kind.value,
         "at": instant(at),
         **{name: plain(value) for name, value in values.items()},
     }
-
-
-def kind_of(record: Mapping[str, Json]) -> Kind:
-    """The kind of a complete record; LedgerError for unknown formats, kinds and field names."""
-    if record.get("format") != FORMAT:
-        found = record.get("format")
-        raise LedgerError(f"record format `{found}` is not {FORMAT}; upgrade to read it")
-    name = record.get("kind")
-    if not isinstance(name, str) or name not in Kind.__members__:
-        raise LedgerError(f"record kind `{name}` is unknown; use one of {', '.join(Kind)}")
-    kind = Kind(name)
-    if odd := FIELDS[kind].symmetric_difference(record):
-        names = "`, `".join(sorted(odd))
-        raise LedgerError(f"a {kind} record must have exactly its own fields; check `{names}`")
-    return kind
 
 
 def halves(record: Mapping[str, Json]) -> tuple[bytes, bytes]:
@@ -287,34 +241,6 @@ def halves(record: Mapping[str, Json]) -> tuple[bytes, bytes]:
     return before + LINK[:-65], LINK[-1:] + after
 
 
-def key_of(record: Mapping[str, Json]) -> str | None:
-    """What may stand in a ledger once; None for a record that may be repeated."""
-    match record["kind"]:
-        case Kind.DECISION:
-            return str(record["decision_id"])
-        case Kind.CONSUMED:
-            return f"{TOKEN}{record['token']}"
-        case Kind.SWEPT:
-            return f"{SWEPT}{record['receipt']}"
-        case Kind.ERASURE:
-            return f"{ERASED}{record['decision_id']}"
-        case Kind.OUTCOME if isinstance(status := record.get("status"), str) and status in ONCE:
-            return f"{ONCE[status]}{record['decision_id']}"
-        case _:
-            return None
-
-
-def bars_of(record: Mapping[str, Json]) -> tuple[str, ...]:
-    """Keys that keep a record out if they are taken: its receipt was swept, its end is known."""
-    match record["kind"]:
-        case Kind.DECISION:
-            return (f"{SWEPT}{record['text_commitment']}",)
-        case Kind.OUTCOME if record["status"] == "IN_DOUBT":
-            return tuple(f"{end}{record['decision_id']}" for end in (EXECUTED, RESOLVED))
-        case _:
-            return ()
-
-
 def consumption(record: Mapping[str, Json], token: str) -> dict[str, Json]:
     """The record that a decision consumed a confirmation token, given by the digest of the token.
 
@@ -325,7 +251,7 @@ def consumption(record: Mapping[str, Json], token: str) -> dict[str, Json]:
     if not DIGEST.fullmatch(token):
         raise LedgerError("a token is consumed by its digest; pass SHA-256 in hex, not the token")
     return {
-        "format": FORMAT,
+        "format": newest(),
         "kind": Kind.CONSUMED.value,
         "at": record["decided_at"],
         "decision_id": record["decision_id"],

@@ -11,13 +11,14 @@ from typing import Any
 from gate.errors import ReplayError
 from gate.ledger.book import Book
 from gate.ledger.encode import Json, canonical, moment, parse, switches_of
+from gate.ledger.formats import Kind, as_written, current, kind_of
 from gate.ledger.receipts import (
     Erased,
     Receipt,
     request_from_receipt,
     tier_answer_from_receipt,
 )
-from gate.ledger.record import CARRIED, Identity, Kind, commitment, identify, kind_of, seal
+from gate.ledger.record import CARRIED, Identity, commitment, identify, seal
 from gate.records import Request, Switches, TierAnswer
 
 Redecide = Callable[[Request, TierAnswer | None, datetime, Switches], Mapping[str, Any]]
@@ -67,7 +68,7 @@ def replay(
     key: bytes | None = None,
     rejudge: Rejudge | None = None,
 ) -> ReplayReport:
-    """Decide the record in `data` again and compare byte for byte.
+    """Decide the record in `data` again and compare byte for byte, in the format it was written in.
 
     Of an erased decision only the fields that `rejudge` gives are compared. Without the appliance
     `key` the recorded pseudonym and id are taken as they stand. ReplayError if the record is no
@@ -76,10 +77,11 @@ def replay(
     record = parse(data)
     if kind_of(record) is not Kind.DECISION:
         raise ReplayError(f"a {record['kind']} record decides nothing; replay decisions only")
+    read = current(record)
     if isinstance(receipt, Erased):
-        return _compare_rest(record, rejudge(record) if rejudge else {})
-    fresh = _again(record, receipt, redecide, key)
-    if canonical(fresh) == data:
+        return _compare_rest(read, rejudge(read) if rejudge else {})
+    fresh = as_written(_again(read, receipt, redecide, key), record["format"])
+    if canonical(dict(fresh)) == data:
         return ReplayReport(record["decision_id"], Status.SAME)
     return _compare(record, fresh)
 
@@ -147,5 +149,5 @@ def replay_all(
     """Replay every decision of a book, in order. LedgerError if a receipt is missing."""
     for stored in book.ledger.iterate():
         if stored.kind == Kind.DECISION:
-            kept = book.receipts.get(stored.record["text_commitment"])
+            kept = book.receipts.get(stored.current["text_commitment"])
             yield replay(stored.data, kept, redecide, key=book.key, rejudge=rejudge)

@@ -18,8 +18,9 @@ from sqlalchemy import Connection
 from gate.errors import LedgerError
 from gate.ledger import database
 from gate.ledger.encode import Json, moment
+from gate.ledger.formats import Kind
 from gate.ledger.pseudonym import flush_folder
-from gate.ledger.record import Kind, event
+from gate.ledger.record import event
 from gate.ledger.segment import (
     APPLICATION_ID,
     INSERT,
@@ -70,7 +71,7 @@ def seal(connection: Connection, first: Path, number: int) -> bool:
     end = last(connection)
     if end is None or end.kind in (Kind.SEALED, Kind.SEGMENT):
         return False
-    at = moment(_time_of(end.record))
+    at = moment(_time_of(end.current))
     closing = _following(end, event(Kind.SEALED, at, segment=number))
     named = {"sequence": closing.sequence, "digest": closing.digest}
     opening = _following(closing, event(Kind.SEGMENT, at, segment=number + 1, **named))

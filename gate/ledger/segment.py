@@ -10,8 +10,9 @@ from sqlalchemy import Connection, Row
 
 from gate.errors import LedgerError
 from gate.ledger.encode import Json, parse
+from gate.ledger.formats import SWEPT, TOKEN, bars_of, current, key_of, kind_of, newest
 from gate.ledger.pseudonym import digest
-from gate.ledger.record import GENESIS, SWEPT, TOKEN, bars_of, halves, key_of, kind_of
+from gate.ledger.record import GENESIS, halves
 
 APPLICATION_ID = 0x524C4B31
 """`RLK1`: what the file calls itself."""
@@ -80,8 +81,13 @@ class Stored:
 
     @property
     def record(self) -> dict[str, Json]:
-        """The record in `data`."""
+        """The record in `data`, in the format in which it was written."""
         return parse(self.data)
+
+    @property
+    def current(self) -> Mapping[str, Json]:
+        """The record as the newest format has it; LedgerError if its format is not known."""
+        return current(self.record)
 
 
 class DuplicateRequest(LedgerError):
@@ -146,6 +152,8 @@ class Growth:
 def draft(record: Mapping[str, Json], unless: Sequence[str] = ()) -> Draft:
     """A record with all its fields but `previous`; LedgerError if its fields or values are odd."""
     kind = kind_of({**record, "previous": GENESIS})
+    if record["format"] != newest():
+        raise LedgerError(f"records of format `{record['format']}` are only read; write {newest()}")
     bars = (*bars_of(record), *unless)
     return Draft(record, kind.value, key_of(record), *halves(record), bars)
 

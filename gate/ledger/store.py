@@ -15,8 +15,9 @@ from typing import Literal
 from gate.errors import LedgerError
 from gate.ledger import database, rotation, segment
 from gate.ledger.encode import Json
+from gate.ledger.formats import Kind
 from gate.ledger.group import Group
-from gate.ledger.record import Kind, consumption
+from gate.ledger.record import consumption
 from gate.ledger.segment import (
     APPLICATION_ID,
     SCHEMA,

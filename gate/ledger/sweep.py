@@ -14,8 +14,9 @@ from itertools import islice
 from gate.errors import LedgerError
 from gate.ledger.book import Book
 from gate.ledger.encode import moment
+from gate.ledger.formats import Kind
 from gate.ledger.receipts import Kept
-from gate.ledger.record import Kind, event
+from gate.ledger.record import event
 from gate.ledger.store import DuplicateRequest, Ledger
 
 YOUNGEST = timedelta(minutes=1)
@@ -80,7 +81,7 @@ def _orphans(book: Book) -> tuple[int, list[_Seen]]:
 def _decided(ledger: Ledger, batch: Sequence[Kept]) -> dict[str, tuple[str, str]]:
     """Commitment and time of the recorded decisions, by decision id."""
     stored = ledger.find_all([kept.decision_id for kept in batch])
-    records = {key: one.record for key, one in stored.items()}
+    records = {key: one.current for key, one in stored.items()}
     return {key: (r["text_commitment"], r["decided_at"]) for key, r in records.items()}
 
 
@@ -102,5 +103,5 @@ def _bars(ledger: Ledger, kept: Kept) -> Iterator[Sequence[str]]:
     if ledger.get(kept.decision_id) is None:
         yield (kept.decision_id,)
     stored = ledger.get(kept.decision_id)
-    if stored is not None and stored.record["text_commitment"] != kept.receipt_id:
+    if stored is not None and stored.current["text_commitment"] != kept.receipt_id:
         yield ()

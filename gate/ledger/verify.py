@@ -8,8 +8,8 @@ from pathlib import Path
 
 from gate.errors import LedgerError
 from gate.ledger.encode import parse
+from gate.ledger.formats import Kind, key_of, kind_of
 from gate.ledger.pseudonym import digest
-from gate.ledger.record import Kind, key_of, kind_of
 from gate.ledger.store import Head, Ledger, Stored
 
 

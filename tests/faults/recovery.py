@@ -10,8 +10,8 @@ from random import Random
 from typing import Any
 
 from gate.ledger.book import Book, open_book
+from gate.ledger.formats import TOKEN, Kind
 from gate.ledger.receipts import Erased
-from gate.ledger.record import TOKEN, Kind
 from gate.ledger.store import Ledger, Stored
 from gate.ledger.verify import verify
 from tests.faults.disk import CRASHES, Disk, Image, lay

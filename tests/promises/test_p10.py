@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import pytest
 
 from gate.errors import LedgerError
-from gate.ledger.record import Kind
+from gate.ledger.formats import Kind
 from gate.ledger.store import Stored
 from tests.faults.disk import CRASHES, Disk, lost
 from tests.faults.recovery import chain_of, crashed, points, recover

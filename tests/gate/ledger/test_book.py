@@ -13,8 +13,9 @@ import pytest
 from gate.errors import LedgerError
 from gate.ledger import book as book_module
 from gate.ledger.book import Book, erase, open_book, read_book, recall
+from gate.ledger.formats import Kind
 from gate.ledger.receipts import Erased, Receipt, Receipts
-from gate.ledger.record import Kind, commitment, identify
+from gate.ledger.record import commitment, identify
 from gate.ledger.store import DuplicateRequest, Head
 from gate.ledger.verify import verify
 from gate.records import Session

@@ -13,8 +13,9 @@ import pytest
 
 from gate.errors import LedgerError
 from gate.ledger.book import write
+from gate.ledger.formats import FIELDS, Kind
 from gate.ledger.pseudonym import digest, new_salt
-from gate.ledger.record import FIELDS, Kind, consumption, event, identify, seal
+from gate.ledger.record import consumption, event, identify, seal
 from gate.ledger.segment import chain
 from gate.ledger.store import DuplicateRequest, Ledger, TokenUsed, draft
 from gate.ledger.verify import verify

@@ -16,8 +16,9 @@ from sqlalchemy import event as engine_event
 
 from gate.errors import LedgerError
 from gate.ledger import group
+from gate.ledger.formats import Kind
 from gate.ledger.group import Group
-from gate.ledger.record import Kind, event
+from gate.ledger.record import event
 from gate.ledger.store import DuplicateRequest, Ledger
 from gate.ledger.verify import verify
 from tests.gate.ledger.samples import NOW, book_in, numbered, record

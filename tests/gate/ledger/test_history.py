@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from gate.ledger.book import Book, erase, recall
+from gate.ledger.formats import Kind
 from gate.ledger.pseudonym import new_salt
 from gate.ledger.receipts import Erased
-from gate.ledger.record import Kind
 from gate.ledger.replay import Status, replay_all
 from gate.ledger.store import DuplicateRequest, Head
 from gate.ledger.verify import check_chain, verify

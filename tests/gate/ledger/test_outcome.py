@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from gate.errors import LedgerError
+from gate.ledger.formats import ONCE, Kind
 from gate.ledger.outcome import Outcome, OutcomeKnown, append_outcome, standing, unfinished
 from gate.ledger.pseudonym import digest
-from gate.ledger.record import ONCE, Kind, event
+from gate.ledger.record import event
 from gate.ledger.store import Ledger
 from gate.ledger.verify import verify
 from tests.gate.ledger.samples import NOW

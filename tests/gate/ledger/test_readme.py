@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from gate.ledger import encode
-from gate.ledger.record import COMMON, FIELDS, Kind
+from gate.ledger.formats import COMMON, FIELDS, Kind
 
 FOLDER = Path(__file__).parents[3] / "gate" / "ledger"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")

@@ -13,18 +13,14 @@ import pytest
 
 from gate.errors import LedgerError
 from gate.ledger.encode import canonical
+from gate.ledger.formats import FIELDS, Kind, key_of, kind_of, newest
 from gate.ledger.record import (
-    FIELDS,
-    FORMAT,
     GENESIS,
     Identity,
-    Kind,
     commitment,
     event,
     halves,
     identify,
-    key_of,
-    kind_of,
     mark,
     public_ids,
     seal,
@@ -303,7 +299,7 @@ def test_a_naive_clock_is_refused() -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"format": FORMAT + 1}, "record format `2` is not 1; upgrade"),
+        ({"format": newest() + 1}, "record format `2` is not 1; upgrade"),
         ({"format": None}, "record format `None`"),
         ({"kind": "NOTE"}, "record kind `NOTE` is unknown; use one of DECISION, OUTCOME"),
         ({"kind": ["DECISION"]}, "is unknown"),

@@ -16,8 +16,9 @@ import pytest
 from gate.errors import LedgerError, ReplayError
 from gate.ledger.book import Book, erase, read_book
 from gate.ledger.encode import canonical, parse
+from gate.ledger.formats import Kind
 from gate.ledger.receipts import Erased, Receipt
-from gate.ledger.record import Kind, event
+from gate.ledger.record import event
 from gate.ledger.replay import (
     ABSENT,
     Redecide,

@@ -20,9 +20,10 @@ import pytest
 from gate.errors import LedgerError
 from gate.ledger import database, rotation
 from gate.ledger.book import Book, erase, read_book, recall, write
+from gate.ledger.formats import Kind
 from gate.ledger.outcome import Outcome, append_outcome, standing, unfinished
 from gate.ledger.pseudonym import digest, new_salt
-from gate.ledger.record import Kind, event
+from gate.ledger.record import event
 from gate.ledger.replay import Status, replay_all
 from gate.ledger.store import SCHEMA, DuplicateRequest, Head, Ledger, Stored, TokenUsed
 from gate.ledger.sweep import sweep

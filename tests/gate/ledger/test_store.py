@@ -15,8 +15,9 @@ import pytest
 from gate.errors import LedgerError
 from gate.ledger import database
 from gate.ledger.encode import canonical, parse
+from gate.ledger.formats import Kind
 from gate.ledger.pseudonym import digest
-from gate.ledger.record import GENESIS, Kind, event
+from gate.ledger.record import GENESIS, event
 from gate.ledger.store import APPLICATION_ID, SCHEMA, DuplicateRequest, Head, Ledger
 from tests.gate.ledger.samples import NOW
 

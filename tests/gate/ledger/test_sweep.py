@@ -14,9 +14,10 @@ from gate.errors import LedgerError
 from gate.ledger import sweep as sweep_module
 from gate.ledger.book import Book, erase, write
 from gate.ledger.encode import canonical, instant, parse
+from gate.ledger.formats import Kind
 from gate.ledger.pseudonym import digest, new_salt
 from gate.ledger.receipts import Erased, Receipt, receipt
-from gate.ledger.record import Kind, event, identify
+from gate.ledger.record import event, identify
 from gate.ledger.replay import Status, replay_all
 from gate.ledger.store import DuplicateRequest, TokenUsed
 from gate.ledger.sweep import YOUNGEST, Swept, sweep
