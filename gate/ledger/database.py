@@ -31,9 +31,6 @@ OLDEST = (3, 37)
 VERSION = 1
 """`user_version` of the files written here."""
 
-WAL = b"\x02\x02"
-"""Bytes 18 and 19 of the header of a file with a write-ahead log; says so on any disk."""
-
 HEADER = 100
 """Bytes of an SQLite header; a shorter file is damaged."""
 
@@ -65,10 +62,17 @@ REASONS = {
 
 
 class File:
-    """One open SQLite file of ours; safe for threads and for other processes that use it too."""
+    """One open SQLite file of ours; safe for threads and for other processes that use it too.
 
-    def __init__(self, path: Path, engine: Engine, busy_seconds: float) -> None:
+    `still` says that nobody can write to it, so that it is read without locks. The file itself must
+    be opened by nothing else in this process: closing it once takes the locks of every connection
+    away (https://www.sqlite.org/howtocorrupt.html, section 2.2), another process then takes itself
+    for the last one, and deletes the log that we write to.
+    """
+
+    def __init__(self, path: Path, engine: Engine, busy_seconds: float, still: bool) -> None:
         self.path = path
+        self.still = still
         self.busy_seconds = busy_seconds
         self.busy_message = f"`{path}` {REASONS['LOCKED']}"
         self._engine = engine
@@ -83,15 +87,34 @@ class File:
         try:
             with named_errors(self.path), self._engine.connect() as connection:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
+                log = connection.info.setdefault("log", self._log())
                 yield connection
                 self._check_place()
                 connection.commit()
+                self._check_log(connection, log)
         except LedgerError as error:
             if _code(error.__cause__).startswith("SQLITE_READONLY"):
                 self._engine.dispose()  # SQLite opens for reading what it cannot open for writing
             raise
         finally:
             self._turn.release()
+
+    def _log(self) -> int:
+        """The inode of the write-ahead log that lies beside the file; 0 if there is none."""
+        log = self.path.with_name(self.path.name + "-wal")
+        return log.stat().st_ino if log.exists() else 0
+
+    def _check_log(self, connection: Connection, log: int) -> None:
+        """LedgerError if the log that a connection writes to was taken away: locks were lost.
+
+        Closing every connection brings what is in that log into the file, if it can be saved.
+        """
+        if self._log() != log:
+            connection.invalidate()
+            self._engine.dispose()
+            raise LedgerError(
+                f"`{self.path}` lost its log to another program; the record may be durable or not"
+            )
 
     def _check_place(self) -> None:
         """LedgerError if what was opened no longer lies under its name: writing would be for nothing."""
@@ -132,7 +155,8 @@ def open_file(
         raise LedgerError(f"SQLite `{sqlite3.sqlite_version}` is too old; use 3.37 or newer")
     if mode == "rw":
         _create(path, schema, application_id)
-    file = File(path, _connect(path, mode, busy_seconds, final), busy_seconds)
+    still = (final or not os.access(path.parent, os.W_OK)) and not log_size(path)
+    file = File(path, _connect(path, mode, busy_seconds, still), busy_seconds, still)
     try:
         _check_name(file, application_id)
         if mode == "rw" and (found := faults(file, schema)):
@@ -195,13 +219,12 @@ def _write_schema(
             connection.execute(statement)
 
 
-def _connect(path: Path, mode: Literal["rw", "ro"], busy_seconds: float, final: bool) -> Engine:
+def _connect(path: Path, mode: Literal["rw", "ro"], busy_seconds: float, still: bool) -> Engine:
     """An engine over an existing file; connections are in autocommit until they say BEGIN."""
     if not path.is_file():
         raise LedgerError(f"`{path}` does not exist; check the path or restore a copy")
     if path.stat().st_size < HEADER:
         raise LedgerError(f"`{path}` {REASONS['CORRUPT']}")
-    still = (final or not os.access(path.parent, os.W_OK)) and not log_size(path)
     uri = f"file:{quote(str(path))}?mode={mode}" + ("&immutable=1" if still else "")
 
     def open_connection() -> sqlite3.Connection:
@@ -239,10 +262,9 @@ def faults(file: File, schema: Sequence[str]) -> list[str]:
     with file.reading() as connection:
         rows = connection.exec_driver_sql("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
         found = {row[0] for row in rows}
-        with file.path.open("rb") as raw:
-            versions = raw.read(HEADER)[18:20]
+        logs = file.still or pragma(connection, "journal_mode") == "wal"
     return [
-        *([] if versions == WAL else ["it does not keep a write-ahead log"]),
+        *([] if logs else ["it does not keep a write-ahead log"]),
         *(f"`{_title(sql)}` is missing or altered" for sql in schema if sql not in found),
         *(f"`{_title(sql)}` is not ours" for sql in sorted(found - set(schema))),
     ]

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from gate.errors import LedgerError
+from gate.ledger.verify import verify
 from tests.faults.plans import FILES, plans, suffer, survive
 from tests.faults.shim import Run
 from tests.gate.ledger.samples import book_in, numbered, record
@@ -123,3 +124,22 @@ def test_p12_a_folder_that_is_gone_is_a_ledger_error(tmp_path: Path) -> None:
         shutil.rmtree(tmp_path / "in")
         with pytest.raises(LedgerError):
             record(book, numbered(2))
+
+
+@pytest.mark.parametrize("name", ["ledger.sqlite-wal", "receipts.sqlite-wal"])
+@pytest.mark.parametrize("how", ["removed", "replaced"])
+def test_p12_a_log_that_another_program_took_away_acknowledges_nothing(
+    tmp_path: Path, name: str, how: str
+) -> None:
+    """What a lost lock leads to: another process takes itself for the last one and tidies up."""
+    with book_in(tmp_path) as book:
+        told = [record(book, numbered(n)) for n in range(3)]
+        (tmp_path / name).unlink()
+        if how == "replaced":
+            (tmp_path / name).write_bytes(b"")
+        with pytest.raises(LedgerError, match="lost its log to another program"):
+            record(book, numbered(10))
+        told.append(record(book, numbered(11)))
+        rows = {row.sequence: row.digest for row in book.ledger.iterate()}
+        assert {one.sequence: one.digest for one in told}.items() <= rows.items()
+    assert verify(tmp_path / "ledger.sqlite").ok

@@ -8,6 +8,8 @@ import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from gate.ledger.book import Written
 from gate.ledger.pseudonym import new_salt
 from gate.ledger.store import Ledger
@@ -129,3 +131,42 @@ def test_a_killed_writer_leaves_a_whole_prefix_with_all_it_acknowledged(tmp_path
     assert acknowledged <= report.records <= acknowledged + 1
     with book_in(tmp_path) as book:
         assert record(book, numbered(500_000)).sequence == report.records + 1
+
+
+VISITOR = """
+    import sys
+    from pathlib import Path
+    from gate.ledger.verify import verify
+    from tests.gate.ledger.samples import book_in, numbered, record
+    folder = Path(sys.argv[1])
+    {visit}
+"""
+VISITS = {
+    "opens and closes": "book_in(folder).close()",
+    "writes": "\n    with book_in(folder) as book: record(book, numbered(100))",
+    "verifies": "assert verify(folder / 'ledger.sqlite').ok",
+    "opens twice": "one = book_in(folder); book_in(folder).close(); one.close()",
+}
+
+
+@pytest.mark.parametrize("visit", VISITS)
+@pytest.mark.parametrize("meanwhile", ["nothing", "verifies", "opens twice"])
+def test_a_visitor_does_not_take_the_log_away_from_who_writes(
+    tmp_path: Path, visit: str, meanwhile: str
+) -> None:
+    """The last connection to close deletes the log; it must know that it is not the last one."""
+    with book_in(tmp_path) as book:
+        record(book, numbered(1))
+        if meanwhile == "verifies":
+            assert verify(tmp_path / "ledger.sqlite").ok
+        elif meanwhile == "opens twice":
+            book_in(tmp_path).close()
+        logs = [tmp_path / f"{name}.sqlite-wal" for name in ("ledger", "receipts")]
+        before = [log.stat().st_ino for log in logs]
+        run(tmp_path, VISITOR.format(visit=VISITS[visit]))
+        assert [log.stat().st_ino for log in logs] == before
+        last = record(book, numbered(2)).sequence
+        assert run(
+            tmp_path, VISITOR.format(visit="print(verify(folder / 'ledger.sqlite').records)")
+        ) == [f"{last}\n"]
+    assert verify(tmp_path / "ledger.sqlite").records == last
