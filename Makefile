@@ -23,7 +23,7 @@ bench-gate: setup ## measure the gate against cedarpy and the fast tier, and sto
 bench-ledger: setup ## measure appends and verification of the ledger, and store the result
 	@.venv/bin/python -m eval.bench_ledger
 
-test-crash: setup ## cut a ledger's life off everywhere, fail its disk in every way, store the counts
+test-crash: setup ## cut a ledger's life off everywhere, fail its disk, flip every byte, store the counts
 	@.venv/bin/python -m tests.faults.full
 
 clean: ## delete everything that set-up and use created

@@ -1,7 +1,8 @@
 """Crashes and failures in full size: `make test-crash`.
 
-A life of a ledger is cut off after every change of its files, and the disk left in every way; then
-every plan of failures is suffered, at many places. The counts are stored in
+A life of a ledger is cut off after every change of its files, and the disk left in every way (P-10);
+every plan of failures is suffered, at many places (P-12); every byte of the files of a small ledger is
+flipped (P-11: `quiet` flips change nothing that anybody reads). The counts are stored in
 `eval/results/crash.json`; exit code 1 and a line per breach if a promise was broken.
 """
 
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.result import host_class
+from tests.faults.flips import flip, small
 from tests.faults.plans import plans, suffer, survive
 from tests.faults.recovery import chain_of, crashed, points, recover
 from tests.faults.shim import ROOT, build, run, scratch
@@ -63,9 +65,29 @@ def failures() -> tuple[dict[str, Any], list[str]]:
     return counts, breaches
 
 
+def flips() -> tuple[dict[str, Any], list[str]]:
+    """Every byte of the files of a small ledger, with every bit of it changed and with one."""
+    counts = {"bytes": 0, "tried": 0, "quiet": 0}
+    breaches = []
+    with scratch() as folder:
+        path = folder / "ledger.sqlite"
+        rows = small(path)
+        for file in (path, folder / "ledger.000002.sqlite"):
+            size = file.stat().st_size
+            counts["bytes"] += size
+            for mask in (0xFF, 0x01):
+                try:
+                    done = flip(path, file, rows, range(size), mask)
+                    counts["tried"] += done.tried
+                    counts["quiet"] += done.quiet
+                except AssertionError as error:
+                    breaches.append(f"{file.name}: {error}")
+    return counts, breaches
+
+
 def main(out: Path = STORED) -> int:
-    """Crash, fail, store the counts; 0, or 1 if a promise was broken."""
-    (crashed_, broken), (failed, spoilt) = crashes(), failures()
+    """Crash, fail, flip, store the counts; 0, or 1 if a promise was broken."""
+    (crashed_, broken), (failed, spoilt), (flipped, unseen) = crashes(), failures(), flips()
     result = {
         "schema_version": 1,
         "command": COMMAND,
@@ -73,12 +95,13 @@ def main(out: Path = STORED) -> int:
         "host": host_class(),
         "crashes": {**crashed_, "breaches": len(broken)},
         "failures": {**failed, "breaches": len(spoilt)},
+        "flips": {**flipped, "breaches": len(unseen)},
     }
     out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(result, indent=2))
-    for breach in (*broken, *spoilt):
+    for breach in (*broken, *spoilt, *unseen):
         print(breach, file=sys.stderr)
-    return 1 if broken or spoilt else 0
+    return 1 if broken or spoilt or unseen else 0
 
 
 if __name__ == "__main__":
