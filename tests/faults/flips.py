@@ -41,10 +41,11 @@ def flip(path: Path, file: Path, rows: Sequence[Stored], at: Iterable[int], mask
     AssertionError for a flip that `verify` lets pass although a record reads otherwise.
     """
     tried = quiet = 0
-    whole = {p.name: p.read_bytes() for p in (path, file)}
+    whole = {p.name: p.read_bytes() for p in path.parent.glob("*.sqlite")}
     with scratch() as folder:
         for name, data in whole.items():
             (folder / name).write_bytes(data)
+        assert not _found(folder / path.name, rows, -1), "the copy itself is not sound"
         for place in at:
             data = bytearray(whole[file.name])
             data[place] ^= mask
