@@ -114,7 +114,7 @@ def main() -> None:
 
     FLUSH is SQLite's `synchronous`, to see that a ledger which flushes less is caught.
     """
-    folder, size, flush = [*sys.argv[1:], "1", "FULL"][:3] if len(sys.argv) < 4 else sys.argv[1:]
+    folder, size, flush = (sys.argv[1:] + ["1", "FULL"][len(sys.argv) - 2 :])[:3]
     settings = (f"synchronous = {flush}", "wal_autocheckpoint = 12")
     database.PRAGMAS = (*database.PRAGMAS, *(f"PRAGMA {setting}" for setting in settings))
     live(Path(folder), int(size))
