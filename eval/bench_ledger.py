@@ -32,7 +32,7 @@ from typing import Any
 
 from eval.result import host_class
 from eval.timing import Ratio
-from gate.ledger.book import Book, open_book
+from gate.ledger.book import Book, keep, open_book
 from gate.ledger.decision import decide_and_describe
 from gate.ledger.encode import Json
 from gate.ledger.pseudonym import new_salt
@@ -48,7 +48,7 @@ COMMAND = "python -m eval.bench_ledger"
 
 THREADS = 32
 ROUNDS = 15
-ALONE, TOGETHER = 60, 640
+ALONE, TOGETHER = 100, 1280
 """Records that one round writes one at a time, and with all threads at once."""
 
 VERIFIED = 20_000
@@ -97,10 +97,9 @@ def prepared(key: bytes, clear: Mapping[str, Json], number: int) -> Prepared:
 
 
 def append(book: Book, items: Sequence[Prepared]) -> None:
-    """Receipts and records, each durable before the next."""
+    """Receipts and records, one after the other; each pair is durable before the next begins."""
     for kept, sealed in items:
-        book.receipts.put(kept)
-        book.ledger.append(sealed)
+        keep(book, kept, sealed)
 
 
 def described() -> Mapping[str, Json]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ from gate.errors import LedgerError
 from gate.ledger.encode import Json
 from gate.ledger.formats import Kind
 from gate.ledger.pseudonym import create_key, key_path, read_key
-from gate.ledger.receipts import Erased, Receipts, receipt
+from gate.ledger.receipts import Erased, Receipt, Receipts, receipt
 from gate.ledger.record import commitment, event, identify, seal
-from gate.ledger.store import SEGMENT_BYTES, DuplicateRequest, Ledger, Stored
+from gate.ledger.store import SEGMENT_BYTES, Appended, DuplicateRequest, Ledger, Stored
 from gate.records import Request, TierAnswer
 
 
@@ -137,13 +138,28 @@ def write(
         at=clear["decided_at"],
     )
     sealed = seal(clear, identity=identity, salt=salt, text_commitment=kept.receipt_id)
-    book.receipts.put(kept)
-    used_up = {} if consume is None else {"consume": consume}
     try:
-        appended = book.ledger.append(sealed, **used_up)
+        appended = keep(book, kept, sealed, consume)
     except DuplicateRequest as taken:
         return _again(book, request, taken.stored)
     return Written(appended.sequence, appended.digest, appended.record)
+
+
+def keep(
+    book: Book, kept: Receipt, sealed: Mapping[str, Json], consume: str | None = None
+) -> Appended:
+    """Make a receipt durable, then its record; where others write, too, both wait only once.
+
+    Raises what `Ledger.append` raises.
+    """
+    more: dict[str, Any] = {} if consume is None else {"consume": consume}
+    on_its_way = book.receipts.start(kept)
+    if on_its_way is None:
+        return book.ledger.append(sealed, **more)
+    try:
+        return book.ledger.append(sealed, after=partial(book.receipts.finish, on_its_way), **more)
+    finally:
+        book.receipts.leave(on_its_way)
 
 
 def erase(book: Book, decision_id: str, *, at: datetime, reason: str) -> int:

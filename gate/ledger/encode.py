@@ -48,7 +48,10 @@ def canonical(value: Json) -> bytes:
 
 def canonical_plain(value: Json) -> bytes:
     """`canonical` of what `plain` returned, or of lists and dicts of that, without a second look."""
-    data = _quick(value)
+    try:
+        data = _quick(value)
+    except (TypeError, ValueError, RecursionError):
+        data = None  # the reason comes from the library below
     return _slow(value) if data is None else data
 
 
@@ -76,7 +79,11 @@ def _no_float(text: str) -> None:
 
 
 _ENCODER = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+    ensure_ascii=False,
+    check_circular=False,
+    allow_nan=False,
+    sort_keys=True,
+    separators=(",", ":"),
 )
 _DECODER = json.JSONDecoder(parse_float=_no_float, parse_int=_safe_integer)
 

@@ -22,15 +22,16 @@ LARGEST = 256
 """Items that one transaction takes; the others wait for the next one."""
 
 
-class _Ticket(Generic[Item, Result]):
+class Ticket(Generic[Item, Result]):
     """One item on its way; `bell` opens when it leads the next transaction or has its answer."""
 
-    __slots__ = ("answer", "bell", "item", "leads")
+    __slots__ = ("answer", "bell", "item", "leads", "waits")
 
     def __init__(self, item: Item) -> None:
         self.item = item
         self.answer: Result | LedgerError | None = None
         self.leads = False
+        self.waits = False
         self.bell = threading.Lock()
         self.bell.acquire()
 
@@ -53,7 +54,7 @@ class Group(Generic[Item, Result]):
         self._patience = patience_seconds
         self._busy = busy
         self._mutex = threading.Lock()
-        self._waiting: deque[_Ticket[Item, Result]] = deque()
+        self._waiting: deque[Ticket[Item, Result]] = deque()
         self._led = False
         self._company = 1  # callers who were there at the end of the last transaction
         self._pause = 0.0  # half the seconds that it took
@@ -67,29 +68,45 @@ class Group(Generic[Item, Result]):
         LedgerError if it was refused, if the shared transaction failed, or if its turn does not
         come within the patience; then nothing of it is written unless the message says so.
         """
-        ticket: _Ticket[Item, Result] = _Ticket(item)
+        return self.finish(self.enter(item))
+
+    @property
+    def alone(self) -> bool:
+        """True if nobody else was here of late."""
+        return self._company <= 1 and not self._waiting and not self._led
+
+    def enter(self, item: Item) -> Ticket[Item, Result]:
+        """Stand in line; somebody's transaction takes the item along, at the latest `finish`."""
+        ticket: Ticket[Item, Result] = Ticket(item)
+        with self._mutex:
+            self._waiting.append(ticket)
+            if 0 < self._wanted <= len(self._waiting):
+                self._wanted = 0
+                self._gathered.release()
+        return ticket
+
+    def finish(self, ticket: Ticket[Item, Result], gather: bool = True) -> Result:
+        """What `put` does, for an item that stands in line; `gather` as a rule for others first."""
         try:
-            if self._joined(ticket) or self._called(ticket):
-                self._lead(ticket)
+            if ticket.answer is None and (self._takes_over(ticket) or self._called(ticket)):
+                self._lead(ticket, gather)
         except BaseException:
-            self._withdraw(ticket)
+            self.leave(ticket)
             raise
         if isinstance(ticket.answer, LedgerError):
             raise ticket.answer
         return cast(Result, ticket.answer)
 
-    def _joined(self, ticket: _Ticket[Item, Result]) -> bool:
-        """Stand in line; True if nobody leads yet, so that this caller must."""
+    def _takes_over(self, ticket: Ticket[Item, Result]) -> bool:
+        """True if nobody leads, so that this caller must."""
         with self._mutex:
-            self._waiting.append(ticket)
-            ticket.leads = not self._led
-            self._led = True
-            if 0 < self._wanted <= len(self._waiting):
-                self._wanted = 0
-                self._gathered.release()
-            return ticket.leads
+            ticket.waits = True
+            if self._led or ticket not in self._waiting:
+                return False
+            self._led = ticket.leads = True
+            return True
 
-    def _called(self, ticket: _Ticket[Item, Result]) -> bool:
+    def _called(self, ticket: Ticket[Item, Result]) -> bool:
         """Wait for the answer; True if this caller must lead the next transaction instead."""
         if not ticket.bell.acquire(timeout=self._patience) and self._left(ticket):
             raise LedgerError(self._busy)
@@ -98,7 +115,7 @@ class Group(Generic[Item, Result]):
                 raise LedgerError(f"{self._busy}; the record may be durable or not")
         return ticket.leads
 
-    def _left(self, ticket: _Ticket[Item, Result]) -> bool:
+    def _left(self, ticket: Ticket[Item, Result]) -> bool:
         """Leave the line; False if a leader has taken the item already, or named us."""
         with self._mutex:
             if ticket.leads or ticket not in self._waiting:
@@ -117,15 +134,18 @@ class Group(Generic[Item, Result]):
             self._wanted = 0
             self._gathered.acquire(blocking=False)  # it may have been opened just now
 
-    def _lead(self, own: _Ticket[Item, Result]) -> None:
+    def _lead(self, own: Ticket[Item, Result], gather: bool) -> None:
         """Commit what waits, answer everyone, and name the next leader."""
-        batch: list[_Ticket[Item, Result]] = []
+        batch: list[Ticket[Item, Result]] = []
         answers: Sequence[Result | LedgerError] = ()
         failed = "the transaction that this record shared was broken off; it is not recorded"
         started = time.perf_counter()
         try:
-            self._gather()
+            if gather:
+                self._gather()
             with self._mutex:
+                self._waiting.remove(own)
+                batch.append(own)
                 while self._waiting and len(batch) < LARGEST:
                     batch.append(self._waiting.popleft())
             started = time.perf_counter()
@@ -146,13 +166,14 @@ class Group(Generic[Item, Result]):
     def _hand_over(self, served: int) -> None:
         with self._mutex:
             self._company = min(served + len(self._waiting), LARGEST)
-            self._led = bool(self._waiting)
-            if self._led:
-                self._waiting[0].leads = True
-                self._waiting[0].bell.release()
+            following = next((ticket for ticket in self._waiting if ticket.waits), None)
+            self._led = following is not None
+            if following is not None:
+                following.leads = True
+                following.bell.release()
 
-    def _withdraw(self, ticket: _Ticket[Item, Result]) -> None:
-        """Take an interrupted caller out of line; if it was to lead, somebody else does."""
+    def leave(self, ticket: Ticket[Item, Result]) -> None:
+        """Take an item out of line unless it is on its way; if its caller led, somebody else does."""
         with self._mutex:
             waiting = ticket in self._waiting
             if waiting:

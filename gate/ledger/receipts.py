@@ -36,7 +36,7 @@ from gate.ledger.encode import (
     request_body,
     request_of,
 )
-from gate.ledger.group import Group
+from gate.ledger.group import Group, Ticket
 from gate.ledger.record import body_commitment
 from gate.ledger.tiers import tier_answer_of, tier_body
 from gate.records import Request, TierAnswer
@@ -69,6 +69,9 @@ TABLE = Table(
 
 Row = tuple[str, str, bytes, bytes]
 """Receipt id, decision id, salt and content."""
+
+OnItsWay = Ticket[Row, str]
+"""A receipt that stands in line."""
 
 INSERT = "INSERT INTO receipts (receipt_id, decision_id, salt, content) VALUES (?, ?, ?, ?)"
 NAMES = (
@@ -149,6 +152,17 @@ def tier_answer_from_receipt(receipt: Receipt) -> TierAnswer | None:
     return None if receipt.tier_answer is None else tier_answer_of(receipt.tier_answer)
 
 
+def _row(receipt: Receipt) -> Row:
+    content = {
+        "request": receipt.request,
+        "tier_answer": receipt.tier_answer,
+        "outputs": receipt.outputs,
+        "prompts": receipt.prompts,
+        "at": receipt.at,
+    }
+    return receipt.receipt_id, receipt.decision_id, receipt.salt, canonical_plain(content)
+
+
 class Receipts:
     """An open receipts file; safe for threads and processes. Receipts of many share a transaction."""
 
@@ -168,15 +182,22 @@ class Receipts:
 
     def put(self, receipt: Receipt) -> None:
         """Keep a receipt; durable on return, LedgerError if it is not."""
-        content = {
-            "request": receipt.request,
-            "tier_answer": receipt.tier_answer,
-            "outputs": receipt.outputs,
-            "prompts": receipt.prompts,
-            "at": receipt.at,
-        }
-        data = canonical_plain(content)
-        self._group.put((receipt.receipt_id, receipt.decision_id, receipt.salt, data))
+        self._group.put(_row(receipt))
+
+    def start(self, receipt: Receipt) -> OnItsWay | None:
+        """Keep a receipt at once if nobody else is writing; otherwise stand in line for `finish`."""
+        if not self._group.alone:
+            return self._group.enter(_row(receipt))
+        self.put(receipt)
+        return None
+
+    def finish(self, started: OnItsWay) -> None:
+        """Make a receipt durable with all that stand in line; LedgerError if it is not."""
+        self._group.finish(started, gather=False)
+
+    def leave(self, started: OnItsWay) -> None:
+        """Forget a receipt that stands in line and that nobody will come to finish."""
+        self._group.leave(started)
 
     def _put_all(self, rows: Sequence[Row]) -> list[str | LedgerError]:
         """One transaction for all; a receipt that is there already is refused alone."""

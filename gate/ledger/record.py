@@ -15,7 +15,7 @@ from typing import Any
 
 from gate.configuration import Configuration
 from gate.errors import LedgerError
-from gate.ledger.encode import Json, canonical, instant, plain, request_body
+from gate.ledger.encode import Json, canonical, canonical_plain, instant, plain, request_body
 from gate.ledger.formats import Kind, kind_of, newest
 from gate.ledger.pseudonym import digest, keyed
 from gate.ledger.tiers import HIDDEN, PRIVATE, Public, shown, tier_core
@@ -28,6 +28,7 @@ __all__ = [
     "NO_SWITCHES",
     "Identity",
     "Kind",
+    "Sealed",
     "body_commitment",
     "commitment",
     "consumption",
@@ -193,20 +194,24 @@ def _confirm(request: Request, given: Json) -> Json:
     return {"given": None if token is None else {PRIVATE: plain(token)}, **(given or {})}
 
 
+class Sealed(dict[str, Json]):
+    """A record that `seal` made: every value of it is text or went through `plain`."""
+
+
 def seal(
     clear: Mapping[str, Json], *, identity: Identity, salt: bytes, text_commitment: str
-) -> dict[str, Json]:
+) -> Sealed:
     """The record to append: private values as digests under `salt`, with identity and commitment.
 
     `text_commitment` is that of the request under the same salt. `previous` is still to come, from
     the ledger.
     """
-    return {
-        **{name: _sealed(value, salt) for name, value in clear.items()},
-        "decision_id": identity.decision_id,
-        "subject": identity.subject,
-        "text_commitment": text_commitment,
-    }
+    return Sealed(
+        {name: _sealed(value, salt) for name, value in clear.items()},
+        decision_id=identity.decision_id,
+        subject=identity.subject,
+        text_commitment=text_commitment,
+    )
 
 
 def _sealed(value: Json, salt: bytes) -> Json:
@@ -233,10 +238,11 @@ def halves(record: Mapping[str, Json]) -> tuple[bytes, bytes]:
     Field names sort the same whatever stands in `previous`, so the bytes of everything else can be
     made before the link is known.
     """
-    before, _, after = canonical({**record, "previous": GENESIS}).partition(LINK)
+    encode = canonical_plain if isinstance(record, Sealed) else canonical
+    before, _, after = encode({**record, "previous": GENESIS}).partition(LINK)
     if LINK in after:  # one stands inside a value, too
-        before = canonical({name: value for name, value in record.items() if name < "previous"})
-        after = canonical({name: value for name, value in record.items() if name > "previous"})
+        before = encode({name: value for name, value in record.items() if name < "previous"})
+        after = encode({name: value for name, value in record.items() if name > "previous"})
         before, after = before[:-1], b"," + after[1:]
     return before + LINK[:-65], LINK[-1:] + after
 

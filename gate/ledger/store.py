@@ -7,7 +7,7 @@ dispatches nothing (G-STORE).
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -61,6 +61,23 @@ class Settings:
     segment_bytes: int = SEGMENT_BYTES
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Records to append together, and what must be done before."""
+
+    drafts: Drafts
+    after: Callable[[], object] | None
+
+
+def _kept_out(entry: Entry) -> LedgerError | None:
+    try:
+        if entry.after is not None:
+            entry.after()
+    except LedgerError as error:
+        return error
+    return None
+
+
 class Ledger:
     """An open ledger; safe for threads and for other processes that append to the same file.
 
@@ -72,7 +89,7 @@ class Ledger:
         self._turning = threading.Lock()
         self._retired: list[database.File] = []
         self._files: tuple[database.File, ...] = _open_all(settings)
-        self._group: Group[Drafts, Appended] = Group(
+        self._group: Group[Entry, Appended] = Group(
             self._append_all, settings.busy_seconds, self._file.busy_message
         )
 
@@ -107,20 +124,28 @@ class Ledger:
         *,
         consume: str | None = None,
         unless: Sequence[str] = (),
+        after: Callable[[], object] | None = None,
     ) -> Appended:
         """Chain `record` (all its fields but `previous`) to the head; durable on return.
 
         `consume` is the digest of the confirmation token that this decision uses up, in the same
-        transaction; `unless` are keys that must not be taken. TokenUsed if the token is used up
-        already, DuplicateRequest if a key is taken, LedgerError for everything else that goes
-        wrong.
+        transaction; `unless` are keys that must not be taken; `after` is called, perhaps in another
+        thread, before the record is written, and keeps it out by a LedgerError. TokenUsed if the
+        token is used up already, DuplicateRequest if a key is taken, LedgerError for everything
+        else that goes wrong.
         """
-        asked = (draft(record, unless),)
-        return self._group.put(
-            asked if consume is None else (*asked, draft(consumption(record, consume)))
-        )
+        asked = draft(record, unless)
+        used_up = () if consume is None else (draft(consumption(record, consume)),)
+        return self._group.put(Entry((asked, *used_up), after))
 
-    def _append_all(self, items: Sequence[Drafts]) -> list[Appended | LedgerError]:
+    def _append_all(self, entries: Sequence[Entry]) -> list[Appended | LedgerError]:
+        """What must come before, then one transaction for all whose turn it is."""
+        kept_out = [_kept_out(entry) for entry in entries]
+        let_in = [e.drafts for e, error in zip(entries, kept_out, strict=True) if error is None]
+        answers = iter(self._chain(let_in) if let_in else ())
+        return [error or next(answers) for error in kept_out]
+
+    def _chain(self, items: Sequence[Drafts]) -> list[Appended | LedgerError]:
         """One transaction for all, in the segment that is not sealed; one that is full is sealed."""
         while True:
             *sealed, file = self._segments()

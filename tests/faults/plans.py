@@ -64,7 +64,7 @@ def plans(struck: Sequence[tuple[int, int, int]] = STRUCK) -> list[dict[str, Any
             for times in (1, -1)
         ),
         *(
-            plan("K", where, error, after=after, times=times)
+            plan("K", where, error, after=after, times=times, during=3)
             for where in LOCKED
             for error in (errno.EIO, errno.ENOLCK, errno.EACCES)
             for after, times in ((0, 1), (3, -1))

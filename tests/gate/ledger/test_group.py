@@ -194,37 +194,115 @@ def test_who_was_taken_along_by_a_slow_leader_is_told_that_nothing_is_known() ->
 
 def test_an_interrupted_waiter_leaves_the_line() -> None:
     together: Group[int, int] = Group(lambda items: [i * 10 for i in items], 5, "busy")
-    ticket: Any = group._Ticket(2)
-    together._joined(group._Ticket(1))
-    assert not together._joined(ticket)
-    together._withdraw(ticket)
-    assert len(together._waiting) == 1
-    together._withdraw(ticket)
+    first, second = together.enter(1), together.enter(2)
+    assert together._takes_over(first)
+    assert not together._takes_over(second)
+    together.leave(second)
+    assert list(together._waiting) == [first]
+    together.leave(second)
+    assert list(together._waiting) == [first]
 
 
 def test_a_leader_interrupted_before_its_turn_names_another() -> None:
     together: Group[int, int] = Group(lambda items: [i * 10 for i in items], 5, "busy")
-    first: Any = group._Ticket(1)
-    assert together._joined(first)
+    first = together.enter(1)
+    assert together._takes_over(first)
     with ThreadPoolExecutor(1) as pool:
         other = pool.submit(together.put, 2)
-        until(lambda: len(together._waiting) == 2)
-        together._withdraw(first)
+        until(lambda: len(together._waiting) == 2 and together._waiting[1].waits)
+        together.leave(first)
         assert other.result(10) == 20
     assert together.put(3) == 30
 
 
 def test_one_who_gives_up_just_when_named_leads_after_all() -> None:
     together: Group[int, int] = Group(lambda items: [i * 10 for i in items], 5, "busy")
-    first, second = group._Ticket[int, int](1), group._Ticket[int, int](2)
-    assert together._joined(first)
-    assert not together._joined(second)
-    together._withdraw(first)
+    first, second = together.enter(1), together.enter(2)
+    assert together._takes_over(first)
+    assert not together._takes_over(second)
+    together.leave(first)
     assert second.leads
     assert not together._left(second)
-    together._lead(second)
+    together._lead(second, gather=False)
     assert second.answer == 20
     assert together.put(3) == 30
+
+
+def test_an_item_in_line_is_taken_along_by_whoever_comes() -> None:
+    batches: list[list[int]] = []
+
+    def commit(items: Sequence[int]) -> Answers:
+        batches.append(list(items))
+        return [i * 10 for i in items]
+
+    together: Group[int, int] = Group(commit, 5, "busy")
+    early = [together.enter(n) for n in (1, 2)]
+    assert batches == []
+    assert together.put(3) == 30
+    assert batches == [[3, 1, 2]]
+    assert [together.finish(ticket) for ticket in early] == [10, 20]
+    assert len(batches) == 1
+
+
+def test_an_item_in_line_is_committed_when_it_is_finished() -> None:
+    together: Group[int, int] = Group(lambda items: [i * 10 for i in items], 5, "busy")
+    tickets = [together.enter(n) for n in range(1, 5)]
+    assert together.finish(tickets[2], gather=False) == 30
+    assert [ticket.answer for ticket in tickets] == [10, 20, 30, 40]
+    assert together.finish(tickets[2]) == 30, "asked again it says the same"
+
+
+def test_nobody_is_named_leader_who_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group, "LARGEST", 1)
+    together: Group[int, int] = Group(lambda items: [i * 10 for i in items], 5, "busy")
+    early = together.enter(1)
+    assert together.put(2) == 20
+    assert not together._led
+    assert not early.leads
+    assert together.finish(early) == 10
+
+
+def test_a_failure_reaches_an_item_when_it_is_finished() -> None:
+    def commit(_items: Sequence[int]) -> Answers:
+        raise LedgerError("the disk is full")
+
+    together: Group[int, int] = Group(commit, 5, "busy")
+    early = together.enter(1)
+    for ticket in (together.enter(2), early):
+        with pytest.raises(LedgerError, match="the disk is full"):
+            together.finish(ticket)
+
+
+def test_an_item_that_left_the_line_is_not_committed() -> None:
+    batches: list[list[int]] = []
+
+    def commit(items: Sequence[int]) -> Answers:
+        batches.append(list(items))
+        return list(items)
+
+    together: Group[int, int] = Group(commit, 5, "busy")
+    early = together.enter(1)
+    together.leave(early)
+    together.leave(early)
+    assert together.put(2) == 2
+    assert batches == [[2]]
+
+
+def test_who_is_alone_knows_it() -> None:
+    disk = Disk()
+    together: Group[int, int] = Group(disk.commit, 5, "busy")
+    assert together.alone
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(together.put, 1)
+        assert disk.started.acquire(timeout=10)
+        assert not together.alone
+        disk.go_on.release()
+        future.result(10)
+    assert together.alone
+    early = together.enter(2)
+    assert not together.alone
+    together.leave(early)
+    assert together.alone
 
 
 def test_callers_who_come_again_and_again_share_every_transaction() -> None:
@@ -327,7 +405,7 @@ def test_a_key_is_taken_once_within_one_transaction(tmp_path: Path) -> None:
         from gate.ledger.store import draft
 
         first = ledger.append(erasure(1))
-        answers = ledger._append_all([(draft(erasure(n)),) for n in (2, 1, 2, 3)])
+        answers = ledger._chain([(draft(erasure(n)),) for n in (2, 1, 2, 3)])
         assert [getattr(a, "sequence", None) for a in answers] == [2, None, None, 3]
         taken = [a.stored for a in answers if isinstance(a, DuplicateRequest)]
         assert [s.digest for s in taken] == [first.digest, list(ledger.iterate())[1].digest]
@@ -369,3 +447,71 @@ def test_a_receipt_kept_twice_in_one_transaction_is_refused_once(tmp_path: Path)
         with book.receipts._file.reading() as connection:
             kept = connection.exec_driver_sql("SELECT receipt_id, salt FROM receipts").fetchall()
         assert sorted(tuple(row) for row in kept) == [("a", b"1"), ("b", b"2")]
+
+
+def test_in_company_a_receipt_waits_with_its_record_and_comes_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[tuple[str, set[str]]] = []
+
+    def watched(name: str, commit: Callable[..., Any], names: Callable[[Any], set[str]]) -> Any:
+        def watch(items: Any) -> Any:
+            answers = commit(items)
+            order.append((name, names(items)))
+            return answers
+
+        return watch
+
+    with book_in(tmp_path) as book, ThreadPoolExecutor(16) as pool:
+        put_all, chain = book.receipts._put_all, book.ledger._chain
+        book.receipts._group._commit = watched(
+            "receipts", put_all, lambda rows: {r[1] for r in rows}
+        )
+        monkeypatch.setattr(
+            type(book.ledger),
+            "_chain",
+            lambda _, items: watched("records", chain, lambda i: {d[0].key for d in i})(items),
+        )
+        list(pool.map(lambda n: record(book, numbered(n)), range(300)))
+    kept: set[str] = set()
+    for name, ids in order:
+        if name == "receipts":
+            kept |= ids
+        else:
+            assert ids <= kept, "a record before its receipt"
+    shared = [ids for name, ids in order if name == "receipts" and len(ids) > 1]
+    assert shared, "receipts went together"
+    assert len(kept) == 300
+
+
+def test_a_receipt_that_cannot_be_kept_keeps_its_record_out_and_no_other(tmp_path: Path) -> None:
+    """In one line: two receipts of one name, of which the second is refused."""
+    salt = b"s" * 32
+    with book_in(tmp_path) as book, ThreadPoolExecutor(8) as pool:
+        book.receipts._group._company = 8
+
+        def one(number: int) -> bool:
+            try:
+                record(book, numbered(number % 4), salt=salt)
+            except LedgerError as error:
+                assert "refused the record" in str(error)
+                return False
+            return True
+
+        ends = list(pool.map(one, range(8)))
+        assert ends.count(True) == 4
+        assert len(list(book.ledger.iterate())) == 4
+    assert verify(tmp_path / "ledger.sqlite").ok
+
+
+def test_a_record_that_is_refused_early_leaves_no_receipt_in_line(tmp_path: Path) -> None:
+    with book_in(tmp_path) as book:
+        book.receipts._group._company = 8
+        sealed = {**note(1), "kind": "NONSENSE"}
+        from gate.ledger.book import keep
+        from tests.gate.ledger.test_receipts import sample
+
+        with pytest.raises(LedgerError, match="record kind `NONSENSE` is unknown"):
+            keep(book, sample(), sealed)
+        assert not book.receipts._group._waiting
+        assert list(book.receipts.names()) == []
