@@ -26,7 +26,11 @@ class ObjectType:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One service: what it needs, where its object may come from, what it does to the world."""
+    """One service: what it needs, where its object may come from, what it does to the world.
+
+    `titles` are its names, and `confirm` the texts that ask whether a write shall be carried out,
+    by language; a `{name}` in the latter is a slot, `{object}` the object.
+    """
 
     action_id: str
     name: str
@@ -40,6 +44,12 @@ class Action:
     nouns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     query: str | None = None
     collection: str | None = None
+    titles: Mapping[str, str] = field(default_factory=dict)
+    confirm: Mapping[str, str] = field(default_factory=dict)
+
+    def title(self, language: str) -> str:
+        """Its name in that language, or the one that every action has."""
+        return self.titles.get(language, self.name)
 
     @property
     def types(self) -> tuple[str, ...]:

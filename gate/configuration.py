@@ -27,6 +27,20 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class DialogueLimits:
+    """How long the appliance goes on asking; seconds.
+
+    After `clarifications` of one speaker within `window_s` a person takes over. A dialogue ends
+    `valid_s` after its opening turn, a confirmation `confirm_s` after it was asked for.
+    """
+
+    clarifications: int = 3
+    window_s: int = 900
+    valid_s: int = 900
+    confirm_s: int = 300
+
+
+@dataclass(frozen=True, slots=True)
 class Configuration:
     """Catalog, registry, state, rules and words of one institution, with the digest of every file.
 
@@ -47,6 +61,7 @@ class Configuration:
     title: str = ""
     thresholds: Mapping[str, Decimal] = field(default_factory=dict)
     limits: Limits = Limits()
+    dialogue: DialogueLimits = DialogueLimits()
     channels: tuple[str, ...] = ()
     history_turns: int = 4
     history_role: str | None = None

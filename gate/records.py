@@ -7,13 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
 UNRESOLVED = "UNRESOLVED"
 NONE = "NONE"
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """An amount with its currency (ISO 4217)."""
+
+    value: Decimal
+    currency: str
+
+
+SlotValue = Money | date | str
 
 
 class Boundary(StrEnum):
@@ -184,6 +195,56 @@ class Switches:
 
 
 @dataclass(frozen=True, slots=True)
+class Write:
+    """What a write would do for one subject; `slots` are canonical texts by name. Equal writes are
+    equal records."""
+
+    action_id: str
+    object_id: str
+    slots: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """A confirmation that was given: the decision that asked for it, and what stood then.
+
+    `pins` are the values of the pinned predicates at that time, as text.
+    """
+
+    decision_id: str
+    write: Write
+    pins: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Equal:
+    """An equal write of the same subject, dispatched by `decision_id`: it has no end yet (`open`),
+    or it was done at `done_at` (RFC 3339), after the confirmation of this one was asked for."""
+
+    decision_id: str
+    open: bool
+    done_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What the appliance's own records say of the turns and writes before a request.
+
+    `asked` counts the speaker's clarifications in the configured window. `refused` says why the
+    token that came with the request confirms nothing, `unfit` why its order could not be sent.
+    """
+
+    asked: int = 0
+    refused: str = ""
+    unfit: str = ""
+    confirmed: Confirmed | None = None
+    equal: Equal | None = None
+
+
+NOTHING_EARLIER = Earlier()
+
+
+@dataclass(frozen=True, slots=True)
 class Situation:
     """Everything a decision may read besides findings, tier result and configuration; holds no text."""
 
@@ -191,6 +252,7 @@ class Situation:
     now: datetime
     session: Session | None = None
     candidates: tuple[str, ...] | None = None
+    earlier: Earlier = NOTHING_EARLIER
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +265,10 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The gate's answer: exactly one terminal with exactly one deciding id."""
+    """The gate's answer: exactly one terminal with exactly one deciding id.
+
+    `slots` holds what the text gives of the committed action's slots.
+    """
 
     terminal: Terminal
     boundary: Boundary
@@ -216,3 +281,4 @@ class Verdict:
     repair: str | None = None
     options: tuple[Option, ...] = ()
     inert: tuple[str, ...] = ()
+    slots: Mapping[str, SlotValue] = field(default_factory=dict)
