@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, cast
 
+from gate import confirmation
 from gate.catalog import Action
 from gate.configuration import Configuration
 from gate.contract import Accepted, Failed, check
@@ -31,15 +32,17 @@ from gate.records import (
     Terminal,
     TierAnswer,
     Verdict,
+    Write,
 )
 from gate.resolution import Resolution, closed_lists, entry_of, resolve
 from gate.rules import RulesVerdict, evaluate
+from gate.slots import UNFILLED, Filled, fill
 
 NO_SWITCHES = Switches()
 
 
 class Case(NamedTuple):
-    """Everything that a check may look at; `pending` names what rules wait for (slots)."""
+    """Everything that a check may look at; `pending` names what rules wait for."""
 
     configuration: Configuration
     situation: Situation
@@ -48,6 +51,7 @@ class Case(NamedTuple):
     action: Action
     resolution: Resolution
     switches: Switches
+    filled: Filled = UNFILLED
     pending: tuple[str, ...] = ()
 
 
@@ -82,8 +86,10 @@ def decide(
     """
     found = course(configuration, situation, findings, answer, switches)
     if found.case is None:
-        return _without_commitment(configuration, findings, found)
-    return _committed(found, found.case)
+        verdict = _without_commitment(configuration, situation, findings, found)
+    else:
+        verdict = _committed(found, found.case)
+    return _limited(configuration, situation, verdict)
 
 
 def course(
@@ -101,7 +107,8 @@ def course(
     action = _named(configuration, contract)
     case = _case(configuration, situation, findings, contract, action, switches)
     values = gate_values(findings, case.resolution if case else None)
-    rules = _rules(configuration, situation, values, action, switches, trace)
+    slots = case.filled.for_rules if case else {}
+    rules = _rules(configuration, situation, values, slots, action, switches, trace)
     if case is not None and rules.pending:
         case = case._replace(pending=rules.reason_codes)
     return Course(contract, case, rules)
@@ -127,7 +134,10 @@ def _case(
         return None
     proposal = cast(Proposal, contract.result)
     resolution = _object(configuration, situation, findings, proposal, action, switches)
-    return Case(configuration, situation, findings, proposal, action, resolution, switches)
+    filled = UNFILLED
+    if action.slots:
+        filled = fill(action, configuration.catalog.slots, findings.slots, situation.now)
+    return Case(configuration, situation, findings, proposal, action, resolution, switches, filled)
 
 
 def malformed(configuration: Configuration, reason: str) -> Verdict:
@@ -140,11 +150,27 @@ def _bounded(configuration: Configuration, reserved: Reserved, reasons: tuple[st
     return Verdict(terminal, Boundary(terminal.value), reserved.value, reasons, None, UNRESOLVED)
 
 
-def _without_commitment(configuration: Configuration, findings: Findings, found: Course) -> Verdict:
+def _limited(configuration: Configuration, situation: Situation, verdict: Verdict) -> Verdict:
+    """A clarification too many becomes a hand-off; asking for a confirmation is none."""
+    asked, most = situation.earlier.asked, configuration.dialogue.clarifications
+    if verdict.terminal is not Terminal.CLARIFY or asked < most or confirmation.asks(verdict):
+        return verdict
+    return replace(
+        verdict,
+        terminal=configuration.terminals[Reserved.DIALOGUE],
+        rule_id=Reserved.DIALOGUE.value,
+        reason_codes=("CLARIFICATIONS_USED_UP", verdict.rule_id),
+        options=(),
+    )
+
+
+def _without_commitment(
+    configuration: Configuration, situation: Situation, findings: Findings, found: Course
+) -> Verdict:
     """No usable proposal: the rules still speak first, then the tier's own bounded terminal stands."""
     contract, rules = found.contract, found.rules
     if found.allowed:
-        verdict = _bounded(configuration, *_own_terminal(findings, contract))
+        verdict = _bounded(configuration, *_own_terminal(situation, findings, contract))
     else:
         terminal = Terminal(rules.boundary.value)
         codes = rules.reason_codes
@@ -160,8 +186,10 @@ def _without_commitment(configuration: Configuration, findings: Findings, found:
 
 
 def _own_terminal(
-    findings: Findings, contract: Accepted | Failed
+    situation: Situation, findings: Findings, contract: Accepted | Failed
 ) -> tuple[Reserved, tuple[str, ...]]:
+    if situation.earlier.refused:
+        return Reserved.CONFIRM, (situation.earlier.refused,)
     if findings.language is None:
         return Reserved.LANGUAGE, ("LANGUAGE_NOT_CONFIGURED",)
     if isinstance(contract, Failed):
@@ -191,8 +219,9 @@ def _committed(found: Course, case: Case) -> Verdict:
         case.action.action_id,
         case.resolution.object_id,
         repair=found.contract.repair,
-        options=_options(case) if terminal is Terminal.CLARIFY else (),
+        options=_options(case, decider) if terminal is Terminal.CLARIFY else (),
         inert=_inert(case.configuration),
+        slots=case.filled.values,
     )
 
 
@@ -209,6 +238,7 @@ def _rules(
     configuration: Configuration,
     situation: Situation,
     values: Mapping[str, object],
+    slots: Mapping[str, object],
     action: Action | None,
     switches: Switches,
     trace: bool,
@@ -221,7 +251,7 @@ def _rules(
         configuration.predicates,
         situation.state,
         values,
-        {},
+        slots,
         situation.now,
         trace=trace,
     )
@@ -327,8 +357,8 @@ def _object_check(case: Case) -> tuple[str, ...]:
 
 
 def _slot(case: Case) -> tuple[str, ...]:
-    """Rules that wait for a slot which the text does not give, or gives twice."""
-    return case.pending
+    """Slots that the text does not give, gives twice or gives in no usable way, and rules that wait."""
+    return (*case.filled.open, *case.pending)
 
 
 def _confidence(case: Case) -> tuple[str, ...]:
@@ -343,6 +373,42 @@ def _confidence(case: Case) -> tuple[str, ...]:
     return ("BELOW_THRESHOLD",) if below else ()
 
 
+def _duplicate(case: Case) -> tuple[str, ...]:
+    """An equal write whose end is not known: neither asked for again nor carried out again."""
+    equal = case.situation.earlier.equal
+    return ("EQUAL_WRITE_OPEN",) if equal is not None and equal.open else ()
+
+
+def _confirm(case: Case) -> tuple[str, ...]:
+    """A write needs the confirmation of exactly what it would do now, by whoever asks for it."""
+    if case.action.mode is not Mode.WRITE:
+        return ()
+    earlier, write = case.situation.earlier, _write(case)
+    if case.situation.session is None:
+        return ("NO_SUBJECT",)
+    if earlier.unfit:
+        return (earlier.unfit,)
+    if earlier.confirmed is None:
+        return (confirmation.NEEDED,)
+    if earlier.confirmed.write != write:
+        return (confirmation.CHANGED,)
+    return (confirmation.DONE_MEANWHILE,) if earlier.equal is not None else ()
+
+
+def _write(case: Case) -> Write:
+    values = case.filled.values
+    return confirmation.write_of(case.action.action_id, case.resolution.object_id, values)
+
+
+def _state(case: Case) -> tuple[str, ...]:
+    """What the customer confirmed was shown under a pinned fact that is another one now."""
+    confirmed = case.situation.earlier.confirmed
+    if confirmed is None or case.action.mode is not Mode.WRITE:
+        return ()
+    now = confirmation.pins(case.configuration, case.action, case.situation)
+    return tuple(f"PIN_CHANGED:{name}" for name in now if confirmed.pins.get(name) != now[name])
+
+
 CHECKS: tuple[tuple[Reserved, Check], ...] = (
     (Reserved.MULTI, _multi),
     (Reserved.DIRECTION, _direction),
@@ -350,14 +416,23 @@ CHECKS: tuple[tuple[Reserved, Check], ...] = (
     (Reserved.OBJECT, _object_check),
     (Reserved.SLOT, _slot),
     (Reserved.CONFIDENCE, _confidence),
+    (Reserved.DUPLICATE, _duplicate),
+    (Reserved.CONFIRM, _confirm),
+    (Reserved.STATE, _state),
 )
-"""What may still close after ALLOW, in order. Confirmation takes its place at the end."""
+"""What may still close after ALLOW, in order."""
+
+OFFERED = (Reserved.DIRECTION, Reserved.ACTION, Reserved.SLOT, Reserved.CONFIDENCE)
+"""Checks that leave the object as it is: what they close may be offered as it stands."""
 
 
-def _options(case: Case) -> tuple[Option, ...]:
+def _options(case: Case, decider: str) -> tuple[Option, ...]:
     """The pairs that a clarification offers: the committed action with each object that would be permitted."""
+    ids = case.resolution.options
+    if decider in OFFERED and not _object_check(case):
+        ids = (case.resolution.object_id,)
     lists = closed_lists(case.configuration.registry.entries, case.situation.session)
-    known = (i for i in case.resolution.options if entry_of(lists, i) is not None)
+    known = (i for i in ids if i == NONE or entry_of(lists, i) is not None)
     return tuple(Option(case.action.action_id, i) for i in known)
 
 

@@ -40,7 +40,8 @@ class Findings(NamedTuple):
     `unmatched` are identifier-shaped stretches that no closed list holds; `referring` are anaphors
     that name a type of object (that fund), `set_aside` those that are negated or contrasted,
     `anaphors` all of them. `kinds` are words for a kind of own object outside of names. `history`
-    is read only where the current turn refers back.
+    is read only where the current turn refers back. `chosen` is the object (or NONE) that the
+    customer picked from the options of an earlier clarification; a text alone never sets it.
     """
 
     language: str | None
@@ -57,6 +58,7 @@ class Findings(NamedTuple):
     third_person: tuple[Span, ...]
     kinds: tuple[Span, ...] = ()
     history: tuple[EarlierTurn, ...] = ()
+    chosen: str = ""
 
 
 class _Read(NamedTuple):
@@ -267,6 +269,7 @@ def to_core(findings: Findings) -> Mapping[str, Any]:
             }
             for t in findings.history
         ],
+        "chosen": findings.chosen,
     }
 
 
@@ -296,6 +299,7 @@ def from_core(core: Mapping[str, Any]) -> Findings:
             )
             for t in core["history"]
         ),
+        chosen=core["chosen"],
     )
 
 

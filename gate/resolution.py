@@ -42,8 +42,13 @@ def entry_of(lists: tuple[Lists, Lists], object_id: str) -> Entry | None:
 def resolve(
     action: Action, findings: Findings, situation: Situation, registry: Lists
 ) -> Resolution:
-    """The object that the text (or history, or session) gives the action, and why."""
+    """The object that the text (or history, or session) gives the action, and why.
+
+    One that the customer picked from stored options stands, as long as the closed lists hold it.
+    """
     lists = closed_lists(registry, situation.session)
+    if findings.chosen:
+        return _chosen(action, findings.chosen, situation, lists)
     named = [m for m in findings.mentions if m.status is not Status.AMOUNT]
     if named:
         return _from_text(action, findings, situation, lists, named)
@@ -54,6 +59,16 @@ def resolve(
     if _refers(findings):
         return _from_history(action, findings, situation, lists)
     return _from_session(action, findings, situation, lists)
+
+
+def _chosen(
+    action: Action, object_id: str, situation: Situation, lists: tuple[Lists, Lists]
+) -> Resolution:
+    if object_id != NONE:
+        return _permitted(action, situation, lists, object_id)
+    if action.object_required:
+        return _unresolved(action, situation, lists, "NO_OBJECT", ())
+    return Resolution(NONE, "")
 
 
 def _from_text(
