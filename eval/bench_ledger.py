@@ -47,8 +47,8 @@ STORED = ROOT / "eval" / "results" / "bench_ledger.json"
 COMMAND = "python -m eval.bench_ledger"
 
 THREADS = 32
-ROUNDS = 15
-ALONE, TOGETHER = 100, 1280
+ROUNDS = 21
+ALONE, TOGETHER = 60, 640
 """Records that one round writes one at a time, and with all threads at once."""
 
 VERIFIED = 20_000

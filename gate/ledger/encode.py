@@ -86,12 +86,16 @@ _ENCODER = json.JSONEncoder(
     separators=(",", ":"),
 )
 _DECODER = json.JSONDecoder(parse_float=_no_float, parse_int=_safe_integer)
+_READER = json.JSONDecoder()
 
 
 def parse(data: bytes) -> dict[str, Json]:
     """The object in canonical bytes; LedgerError if they are not one JSON object in UTF-8."""
     try:
-        value = json.loads(data.decode())
+        text = data.decode()
+        value, end = _READER.raw_decode(text)  # canonical bytes have no white space to look for
+        if end != len(text):
+            raise json.JSONDecodeError("Extra data", text, end)
     except (ValueError, RecursionError) as error:
         raise LedgerError(f"record bytes are not JSON: {error}; the ledger is damaged") from error
     if not isinstance(value, dict):

@@ -33,6 +33,8 @@ class Kind(StrEnum):
     SEGMENT = "SEGMENT"
 
 
+_KINDS: Mapping[str, Kind] = Kind.__members__
+
 COMMON = frozenset({"format", "kind", "previous"})
 
 FIELDS: Mapping[Kind, frozenset[str]] = {
@@ -71,7 +73,7 @@ class Format:
 
 
 FORMATS: tuple[Format, ...] = (Format(1, FIELDS),)
-"""Every format that can be read, in order; the last one is written."""
+"""Every format that can be read, from number 1 on; the last one is written."""
 
 
 def newest() -> int:
@@ -83,20 +85,19 @@ def kind_of(record: Record) -> Kind:
     """The kind of a complete record; LedgerError for unknown formats, kinds and field names."""
     fields = _format_of(record).fields
     name = record.get("kind")
-    if not isinstance(name, str) or name not in Kind.__members__:
+    kind = _KINDS.get(name) if isinstance(name, str) else None
+    if kind is None:
         raise LedgerError(f"record kind `{name}` is unknown; use one of {', '.join(Kind)}")
-    kind = Kind(name)
-    if odd := fields[kind].symmetric_difference(record):
-        names = "`, `".join(sorted(odd))
+    if fields[kind] != record.keys():
+        names = "`, `".join(sorted(fields[kind].symmetric_difference(record)))
         raise LedgerError(f"a {kind} record must have exactly its own fields; check `{names}`")
     return kind
 
 
 def _format_of(record: Record) -> Format:
     found = record.get("format")
-    for one in reversed(FORMATS):
-        if one.number == found and type(found) is int:
-            return one
+    if type(found) is int and 0 < found <= len(FORMATS):
+        return FORMATS[found - 1]
     raise LedgerError(f"record format `{found}` is not {newest()}; upgrade to read it")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
 from gate.errors import LedgerError
 from gate.ledger.encode import Json, parse
@@ -271,12 +271,15 @@ def _bounds(prefix: str) -> tuple[str, str]:
     return prefix, prefix[:-1] + ";"
 
 
-def stored(row: Row[Any]) -> Stored:
+def stored(row: Sequence[Any]) -> Stored:
     """A row as it lies there; LedgerError if a column has another type."""
-    sequence, kind, key, data, value, previous = tuple[Any, ...](row)
-    texts = (kind, value, previous, key or "")
-    if not isinstance(data, bytes) or not all(isinstance(text, str) for text in texts):
-        raise LedgerError(
-            f"record {sequence} is damaged: a column has another type; restore a copy"
-        )
-    return Stored(sequence, kind, key, data, value, previous)
+    sequence, kind, key, data, value, previous = row
+    if (
+        isinstance(data, bytes)
+        and isinstance(kind, str)
+        and isinstance(value, str)
+        and isinstance(previous, str)
+        and (key is None or isinstance(key, str))
+    ):
+        return Stored(sequence, kind, key, data, value, previous)
+    raise LedgerError(f"record {sequence} is damaged: a column has another type; restore a copy")

@@ -174,7 +174,10 @@ def test_canonical_refuses_what_plain_did_not_make() -> None:
             canonical(value)
 
 
-@pytest.mark.parametrize("data", [b"", b"[]", b"nul", b"\xff", b"1", b"[" * 100_000])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"[]", b"nul", b"\xff", b"1", b"[" * 100_000, b"{}{}", b"{} ", b" {}", b"\xef\xbb\xbf{}"],
+)
 def test_bytes_that_are_no_object_are_named(data: bytes) -> None:
     with pytest.raises(LedgerError, match="the ledger is damaged"):
         parse(data)
