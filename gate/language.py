@@ -88,6 +88,17 @@ class LanguagePack:
     """Words that take back what was said before them (never mind, no wait, ...)."""
     prepositions: Words = ()
     """Han only: words that open what may stand between a request form and its verb (把, 为, 在, ...)."""
+    disposals: Words = ()
+    """Han only: the prepositions among them that name what is to be dealt with; one asks where a clause
+    begins (把, 将)."""
+    softeners: Words = ()
+    """Han only: words right behind a verb that make it a request (一下, 吧)."""
+    question_particles: Words = ()
+    """Words at the end that make a question, but a request behind a request form (吗, 好不好)."""
+    completives: Words = ()
+    """Han only: words right behind a verb that say how far it goes (掉, 住, 起来)."""
+    perfectives: Words = ()
+    """Han only: those that tell of what is done, or in a disposal of what is to be done (了)."""
 
     anaphors: Words = ()
     """Phrases that refer back (it, that one, ...); `{noun}` stands for any noun of an object type."""
@@ -113,6 +124,10 @@ class LanguagePack:
     """Words that end a postal address behind its number (street, road, ...); no identifier then."""
     yes_phrases: Words = ()
     """Whole utterances that confirm."""
+    ordinals: Words = ()
+    """How the first, the second, ... of several options is picked; forms of one place joined by a bar."""
+    choosing: Words = ()
+    """Words that may stand beside the words of an option when it is picked (the, one, ending in)."""
 
     templates: Mapping[str, str] = field(default_factory=dict)
     """Message per reserved id and per terminal."""

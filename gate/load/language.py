@@ -32,9 +32,16 @@ TEMPLATE_IDS: Final = (
     "HANDOFF",
     "REJECT",
     "RECORDED",
+    "DONE",
+    "QUEUED",
+    "IN_DOUBT",
+    "FAILED",
+    "CONFIRM-UNANSWERED",
+    "CONFIRM-AGAIN",
 )
-"""Templates that a complete pack has: one per reserved id, one per bounded terminal, and what is said of
-an order that was only written down."""
+"""Templates that a complete pack has: one per reserved id, one per bounded terminal, what is said of a
+confirmed order (written down only, done, kept for delivery, in doubt, failed), and what may follow the
+question that asks for a confirmation."""
 
 
 def field_docs() -> Mapping[str, str]:
