@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from gate.records import NONE, Mode
 
@@ -62,13 +63,37 @@ class Action:
         return bool(self.types) and NONE not in self.objects
 
 
+SLOT_TYPES = ("amount", "date", "counterparty", "email", "address", "object")
+
+
+@dataclass(frozen=True, slots=True)
+class SlotSpec:
+    """A typed value that an action needs besides its object.
+
+    `type` is one of SLOT_TYPES. An amount has `currencies` (ISO 4217; the first one is meant where
+    the text names none), bounds that are both permitted, and at most `decimals` digits behind the
+    point. An `object` is one of the session's own, of one of `object_types`. An `optional` slot may
+    stay empty.
+    """
+
+    name: str
+    type: str
+    optional: bool = False
+    currencies: tuple[str, ...] = ()
+    minimum: Decimal | None = None
+    maximum: Decimal | None = None
+    decimals: int = 2
+    object_types: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """Actions by id, in file order, with the object types they use."""
+    """Actions by id, in file order, with the object types and slots that they use."""
 
     version: str
     actions: Mapping[str, Action]
     object_types: Mapping[str, ObjectType] = field(default_factory=dict)
+    slots: Mapping[str, SlotSpec] = field(default_factory=dict)
 
     def get(self, action_id: object) -> Action | None:
         """The action of that id, or None for anything else whatever its type."""

@@ -20,6 +20,9 @@ from gate.normalise import Text, normalise
 from gate.objects import Mention, Status, claims, mentions, set_aside, shapes
 from gate.records import Direction, Entry, Request
 from gate.registry import NameIndex, index_names
+from gate.slots import SlotFound
+from gate.slots import from_core as slots_from_core
+from gate.slots import to_core as slots_to_core
 
 Span = tuple[int, int]
 Placed = TypeVar("Placed", Mention, Cue, Asked)
@@ -59,6 +62,7 @@ class Findings(NamedTuple):
     kinds: tuple[Span, ...] = ()
     history: tuple[EarlierTurn, ...] = ()
     chosen: str = ""
+    slots: tuple[SlotFound, ...] = ()
 
 
 class _Read(NamedTuple):
@@ -270,6 +274,7 @@ def to_core(findings: Findings) -> Mapping[str, Any]:
             for t in findings.history
         ],
         "chosen": findings.chosen,
+        **({"slots": slots_to_core(findings.slots)} if findings.slots else {}),
     }
 
 
@@ -300,6 +305,7 @@ def from_core(core: Mapping[str, Any]) -> Findings:
             for t in core["history"]
         ),
         chosen=core["chosen"],
+        slots=slots_from_core(core.get("slots", ())),
     )
 
 
