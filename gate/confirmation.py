@@ -68,7 +68,9 @@ def shown(value: SlotValue) -> str:
     """A slot's value as a person reads it: `1,250.50 USD`, `2026-12-24`."""
     if isinstance(value, Money):
         cents = value.value == value.value.quantize(Decimal("0.01"))
-        return f"{value.value:,.2f} {value.currency}" if cents else f"{value.value:,} {value.currency}"
+        return (
+            f"{value.value:,.2f} {value.currency}" if cents else f"{value.value:,} {value.currency}"
+        )
     return value.isoformat() if isinstance(value, date) else value
 
 
@@ -142,4 +144,3 @@ def _pin_text(value: Value | Broken) -> str:
     if isinstance(value, Decimal):
         return _plain(value)
     return value.isoformat() if isinstance(value, datetime) else str(value)
-

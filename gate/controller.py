@@ -373,24 +373,23 @@ def _confidence(case: Case) -> tuple[str, ...]:
     return ("BELOW_THRESHOLD",) if below else ()
 
 
-def _duplicate(case: Case) -> tuple[str, ...]:
-    """An equal write whose end is not known: neither asked for again nor carried out again."""
-    equal = case.situation.earlier.equal
-    return ("EQUAL_WRITE_OPEN",) if equal is not None and equal.open else ()
-
-
 def _confirm(case: Case) -> tuple[str, ...]:
-    """A write needs the confirmation of exactly what it would do now, by whoever asks for it."""
+    """A write needs the confirmation of exactly what it would do now, by whoever asks for it.
+
+    While an equal one is open nothing is asked: `_duplicate` closes.
+    """
     if case.action.mode is not Mode.WRITE:
         return ()
-    earlier, write = case.situation.earlier, _write(case)
+    earlier = case.situation.earlier
     if case.situation.session is None:
         return ("NO_SUBJECT",)
+    if earlier.equal is not None and earlier.equal.open:
+        return ()
     if earlier.unfit:
         return (earlier.unfit,)
     if earlier.confirmed is None:
         return (confirmation.NEEDED,)
-    if earlier.confirmed.write != write:
+    if earlier.confirmed.write != _write(case):
         return (confirmation.CHANGED,)
     return (confirmation.DONE_MEANWHILE,) if earlier.equal is not None else ()
 
@@ -409,6 +408,12 @@ def _state(case: Case) -> tuple[str, ...]:
     return tuple(f"PIN_CHANGED:{name}" for name in now if confirmed.pins.get(name) != now[name])
 
 
+def _duplicate(case: Case) -> tuple[str, ...]:
+    """An equal write whose end is not known: neither asked for again nor carried out again."""
+    equal = case.situation.earlier.equal
+    return ("EQUAL_WRITE_OPEN",) if equal is not None and equal.open else ()
+
+
 CHECKS: tuple[tuple[Reserved, Check], ...] = (
     (Reserved.MULTI, _multi),
     (Reserved.DIRECTION, _direction),
@@ -416,9 +421,9 @@ CHECKS: tuple[tuple[Reserved, Check], ...] = (
     (Reserved.OBJECT, _object_check),
     (Reserved.SLOT, _slot),
     (Reserved.CONFIDENCE, _confidence),
-    (Reserved.DUPLICATE, _duplicate),
     (Reserved.CONFIRM, _confirm),
     (Reserved.STATE, _state),
+    (Reserved.DUPLICATE, _duplicate),
 )
 """What may still close after ALLOW, in order."""
 

@@ -1,0 +1,158 @@
+"""Dialogue: what a later turn does to an earlier one. Closed choice over stored options, no model.
+
+A turn says yes as a whole, picks exactly one stored option, or gives the one slot that was asked
+for. Whatever else it says makes it a new request, without anything of the dialogue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from gate.configuration import Configuration
+from gate.findings import Findings
+from gate.normalise import fold
+from gate.objects import Status
+from gate.records import NONE, Direction, Entry, Option
+from gate.slots import SlotFound, merge, read_alone
+
+_MARKS: Final = " .,;:!?()\"'。，、；：！？（）「」“”"
+
+
+def is_yes(configuration: Configuration, utterance: str) -> bool:
+    """True for an empty text, or one that as a whole is a yes-phrase of a configured language."""
+    folded = fold(utterance)
+    packs = (configuration.packs[tag] for tag in configuration.languages)
+    return not folded or any(folded.strip(_MARKS) in pack.yes_phrases for pack in packs)
+
+
+def pick(
+    configuration: Configuration,
+    options: Sequence[Option],
+    utterance: str,
+    turn: Findings,
+    entries: Mapping[str, Entry],
+) -> Option | None:
+    """The one stored option that a turn picks, or None; `entries` are the closed lists by id.
+
+    By its number, by a yes where there is one option, by its object's name, by the name of its
+    action, or by words that all belong to one option only.
+    """
+    if not options or not _only_answers(turn):
+        return None
+    text = fold(utterance).strip(_MARKS)
+    found = (
+        _by_number(configuration, options, text)
+        or (options[0] if len(options) == 1 and text and is_yes(configuration, text) else None)
+        or _by_object(options, turn)
+        or _by_words(configuration, options, text, entries)
+    )
+    return found if found is not None and _asks_no_other(turn, found.action_id) else None
+
+
+def _only_answers(turn: Findings) -> bool:
+    """False for a turn that asks a question, asks for several things or speaks of somebody else."""
+    asking = turn.direction in (Direction.READ, Direction.MIXED)
+    return not (asking or turn.several_requests or turn.unmatched or turn.third_person)
+
+
+def _asks_no_other(turn: Findings, action_id: str) -> bool:
+    return all(action_id in asked.actions for asked in turn.asked)
+
+
+def _by_number(configuration: Configuration, options: Sequence[Option], text: str) -> Option | None:
+    for tag in configuration.languages:
+        for place, words in enumerate(configuration.packs[tag].ordinals):
+            if text in words.split("|"):
+                return options[place] if place < len(options) else None
+    return None
+
+
+def _by_object(options: Sequence[Option], turn: Findings) -> Option | None:
+    """The option whose object the turn names, if it names one object and nothing is wrong with it."""
+    named = [m for m in turn.mentions if m.status is not Status.AMOUNT]
+    ids = {owner for m in named for owner in m.owners}
+    if len(ids) != 1 or any(m.status is not Status.OK for m in named):
+        return None
+    return _sole(option for option in options if option.object_id in ids)
+
+
+def _by_words(
+    configuration: Configuration,
+    options: Sequence[Option],
+    text: str,
+    entries: Mapping[str, Entry],
+) -> Option | None:
+    """The only option to whose names every word of the text belongs, words of choosing left out."""
+    words = tuple(_content(configuration, text))
+    if not words:
+        return None
+    return _sole(o for o in options if all(_names(configuration, o, entries, w) for w in words))
+
+
+def _content(configuration: Configuration, text: str) -> Iterator[str]:
+    """Words of a spaced script one by one, what stands between them in Han as it is."""
+    skipped = sorted({w for t in configuration.languages for w in configuration.packs[t].choosing})
+    for part in text.split():
+        word = part.strip(_MARKS)
+        if word in skipped:
+            continue
+        for choosing in sorted(skipped, key=len, reverse=True):
+            if not choosing.isascii():
+                word = word.replace(choosing, "")
+        if word:
+            yield word
+
+
+def _names(
+    configuration: Configuration, option: Option, entries: Mapping[str, Entry], word: str
+) -> bool:
+    """True if a name of the option holds the word: whole in a spaced script, anywhere in Han."""
+    action = configuration.catalog.get(option.action_id)
+    entry = entries.get(option.object_id)
+    names = [fold(action.title(tag)) for tag in configuration.languages] if action else []
+    if entry is not None:
+        names += [fold(name) for name in (entry.display_name, *entry.aliases)]
+    if word.isascii():
+        return any(word in name.split() for name in names)
+    return any(word in name for name in names)
+
+
+def _sole(found: Iterable[Option]) -> Option | None:
+    kept = list(found)
+    return kept[0] if len(kept) == 1 else None
+
+
+def chosen(opening: Findings, turn: Findings, option: Option) -> Findings:
+    """The opening turn's findings with the option that a later turn picked.
+
+    Where that turn asks for something itself, its words are the action evidence; choosing is none.
+    """
+    spoken = turn if turn.asked else opening
+    return opening._replace(
+        direction=spoken.direction,
+        cues=spoken.cues,
+        asked=spoken.asked,
+        request_clauses=spoken.request_clauses,
+        slots=merge(opening.slots, turn.slots),
+        chosen=option.object_id,
+    )
+
+
+def given(
+    configuration: Configuration, slot: str, action_id: str, utterance: str, turn: Findings
+) -> tuple[SlotFound, ...]:
+    """What a turn says for the slot that was asked for; nothing if it says or asks more than that."""
+    named = any(m.status is not Status.AMOUNT for m in turn.mentions)
+    if not _only_answers(turn) or named or not _asks_no_other(turn, action_id):
+        return ()
+    found = tuple(s for s in turn.slots if s.slot == slot)
+    return found or read_alone(configuration, slot, utterance)
+
+
+def filled(opening: Findings, found: Sequence[SlotFound], option: Option) -> Findings:
+    """The opening turn's findings with a slot that a later turn gave."""
+    return opening._replace(
+        slots=merge(opening.slots, found),
+        chosen=option.object_id if option.object_id != NONE else opening.chosen,
+    )
