@@ -4,6 +4,7 @@ RoutelockError (gate.errors)
 └── InferenceError
     ├── ArtefactError     a model folder is absent, incomplete, changed or of another kind
     ├── BackendError      a proposer backend failed or answered outside the closed choice
+    ├── CalibrationError  scores, samples or limits from which no threshold may be derived
     └── AssemblyError     the parts of an appliance do not fit together
 """
 
@@ -24,6 +25,10 @@ class BackendError(InferenceError):
     def __init__(self, reason: str, problem: str) -> None:
         self.reason = reason
         super().__init__(problem)
+
+
+class CalibrationError(InferenceError):
+    """Scores, a sample or limits from which nothing may be derived; the message says what to change."""
 
 
 class AssemblyError(InferenceError):
