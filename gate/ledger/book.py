@@ -118,14 +118,15 @@ def write(
     salt: bytes,
     outputs: Sequence[Any] = (),
     prompts: Sequence[Any] = (),
-    consume: str | None = None,
+    consume: Sequence[str] = (),
+    void: Sequence[str] = (),
 ) -> Written:
     """Make a decision durable: receipt first, then the sealed record.
 
-    `consume` is the digest of the confirmation token that the decision uses up with it. An equal
-    request that another thread or process recorded meanwhile wins and is returned, marked
-    replayed. DuplicateRequest for another body, TokenUsed if the token is used up already,
-    LedgerError if the record is not durable.
+    `consume` are the digests of the confirmation tokens that the decision executes on, `void` of
+    those that it makes void. An equal request that another thread or process recorded meanwhile
+    wins and is returned, marked replayed. DuplicateRequest for another body, TokenUsed if a token
+    is used up already, LedgerError if the record is not durable.
     """
     identity = identify(_key(book), request)
     kept = receipt(
@@ -139,25 +140,29 @@ def write(
     )
     sealed = seal(clear, identity=identity, salt=salt, text_commitment=kept.receipt_id)
     try:
-        appended = keep(book, kept, sealed, consume)
+        appended = keep(book, kept, sealed, consume, void)
     except DuplicateRequest as taken:
         return _again(book, request, taken.stored)
     return Written(appended.sequence, appended.digest, appended.record)
 
 
 def keep(
-    book: Book, kept: Receipt, sealed: Mapping[str, Json], consume: str | None = None
+    book: Book,
+    kept: Receipt,
+    sealed: Mapping[str, Json],
+    consume: Sequence[str] = (),
+    void: Sequence[str] = (),
 ) -> Appended:
     """Make a receipt durable, then its record; where others write, too, both wait only once.
 
     Raises what `Ledger.append` raises.
     """
-    more: dict[str, Any] = {} if consume is None else {"consume": consume}
+    append = partial(book.ledger.append, sealed, consume=consume, void=void)
     on_its_way = book.receipts.start(kept)
     if on_its_way is None:
-        return book.ledger.append(sealed, **more)
+        return append()
     try:
-        return book.ledger.append(sealed, after=partial(book.receipts.finish, on_its_way), **more)
+        return append(after=partial(book.receipts.finish, on_its_way))
     finally:
         book.receipts.leave(on_its_way)
 

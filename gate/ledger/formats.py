@@ -28,6 +28,7 @@ class Kind(StrEnum):
     CHECKPOINT = "CHECKPOINT"
     CONFIG = "CONFIG"
     CONSUMED = "CONSUMED"
+    VOIDED = "VOIDED"
     SWEPT = "SWEPT"
     SEALED = "SEALED"
     SEGMENT = "SEGMENT"
@@ -50,6 +51,7 @@ FIELDS: Mapping[Kind, frozenset[str]] = {
     Kind.CHECKPOINT: COMMON | {"at", "sequence", "digest"},
     Kind.CONFIG: COMMON | {"at", "versions", "detail"},
     Kind.CONSUMED: COMMON | {"decision_id", "at", "token"},
+    Kind.VOIDED: COMMON | {"decision_id", "at", "token"},
     Kind.SWEPT: COMMON | {"decision_id", "at", "receipt"},
     Kind.SEALED: COMMON | {"at", "segment"},
     Kind.SEGMENT: COMMON | {"at", "segment", "sequence", "digest"},
@@ -139,7 +141,7 @@ def key_of(record: Mapping[str, Json]) -> str | None:
     match record["kind"]:
         case Kind.DECISION:
             return str(record["decision_id"])
-        case Kind.CONSUMED:
+        case Kind.CONSUMED | Kind.VOIDED:
             return f"{TOKEN}{record['token']}"
         case Kind.SWEPT:
             return f"{SWEPT}{record['receipt']}"

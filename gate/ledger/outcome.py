@@ -13,6 +13,7 @@ from gate.ledger.formats import EXECUTED, IN_DOUBT, RESOLVED, TOKEN, Kind
 from gate.ledger.record import event
 from gate.ledger.segment import Appended, DuplicateRequest, Stored
 from gate.ledger.store import Ledger
+from gate.records import Terminal
 
 
 class Outcome(StrEnum):
@@ -87,17 +88,18 @@ def standing(ledger: Ledger, decision_id: str) -> Outcome | None:
 
 
 def unfinished(ledger: Ledger) -> Iterator[Unfinished]:
-    """Every write that consumed a token and whose end is not recorded, in the order of dispatch.
+    """Every dispatch that consumed a token and whose end is not recorded, in the order of dispatch.
 
     After a crash these are to be reconciled by their keys; none of them is sent again.
     """
     ended = {key for end in (EXECUTED, RESOLVED) for key in ledger.keys(end)}
     doubted = set(ledger.keys(IN_DOUBT))
-    consumed = sorted(ledger.with_prefix(TOKEN), key=lambda stored: stored.sequence)
-    for stored in consumed:
-        decision_id = stored.current["decision_id"]
+    tokens = sorted(ledger.with_prefix(TOKEN), key=lambda stored: stored.sequence)
+    consumed = [stored.current["decision_id"] for stored in tokens if stored.kind == Kind.CONSUMED]
+    for decision_id in dict.fromkeys(consumed):
         if ended.isdisjoint((f"{EXECUTED}{decision_id}", f"{RESOLVED}{decision_id}")):
             decision = ledger.get(decision_id)
             if decision is None:
                 raise LedgerError(f"decision `{decision_id}` is missing; restore a copy")
-            yield Unfinished(decision, f"{IN_DOUBT}{decision_id}" in doubted)
+            if decision.current["terminal"] == Terminal.DISPATCH:
+                yield Unfinished(decision, f"{IN_DOUBT}{decision_id}" in doubted)

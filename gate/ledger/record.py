@@ -31,7 +31,6 @@ __all__ = [
     "Sealed",
     "body_commitment",
     "commitment",
-    "consumption",
     "core",
     "event",
     "halves",
@@ -40,6 +39,7 @@ __all__ = [
     "mark",
     "public_ids",
     "seal",
+    "use_of",
 ]
 
 GENESIS = "0" * 64
@@ -247,18 +247,18 @@ def halves(record: Mapping[str, Json]) -> tuple[bytes, bytes]:
     return before + LINK[:-65], LINK[-1:] + after
 
 
-def consumption(record: Mapping[str, Json], token: str) -> dict[str, Json]:
-    """The record that a decision consumed a confirmation token, given by the digest of the token.
+def use_of(kind: Kind, record: Mapping[str, Json], token: str) -> dict[str, Json]:
+    """The record that a decision CONSUMED or VOIDED a confirmation token, given by its digest.
 
     LedgerError for a record that is no decision, or a token that is no SHA-256 in hex.
     """
     if record.get("kind") != Kind.DECISION:
-        raise LedgerError(f"a `{record.get('kind')}` consumes no token; pass a decision")
+        raise LedgerError(f"a `{record.get('kind')}` uses no token up; pass a decision")
     if not DIGEST.fullmatch(token):
-        raise LedgerError("a token is consumed by its digest; pass SHA-256 in hex, not the token")
+        raise LedgerError("a token is given by its digest; pass SHA-256 in hex, not the token")
     return {
         "format": newest(),
-        "kind": Kind.CONSUMED.value,
+        "kind": kind.value,
         "at": record["decided_at"],
         "decision_id": record["decision_id"],
         "token": token,

@@ -99,15 +99,23 @@ class DuplicateRequest(LedgerError):
 
 
 class TokenUsed(LedgerError):
-    """A confirmation token was consumed before; `stored` is the record that says by which decision."""
+    """A confirmation token was used up before; `stored` is the record that says by which decision.
+
+    Its kind is CONSUMED if that decision confirmed with the token, VOIDED if it made it void.
+    """
 
     def __init__(self, problem: str, stored: Stored) -> None:
         self.stored = stored
         super().__init__(problem)
 
     @property
+    def token(self) -> str:
+        """The digest of the token."""
+        return str(self.stored.record["token"])
+
+    @property
     def decision_id(self) -> str:
-        """The decision that consumed it."""
+        """The decision that used it up."""
         return str(self.stored.record["decision_id"])
 
 

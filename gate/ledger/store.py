@@ -17,7 +17,7 @@ from gate.ledger import database, rotation, segment
 from gate.ledger.encode import Json
 from gate.ledger.formats import Kind
 from gate.ledger.group import Group
-from gate.ledger.record import consumption
+from gate.ledger.record import use_of
 from gate.ledger.segment import (
     APPLICATION_ID,
     SCHEMA,
@@ -67,6 +67,18 @@ class Entry:
 
     drafts: Drafts
     after: Callable[[], object] | None
+
+
+def _uses(
+    record: Mapping[str, Json], consume: Sequence[str], void: Sequence[str]
+) -> Iterator[Draft]:
+    """One record for each token; LedgerError if one is named twice: it is used up once."""
+    if isinstance(consume, str) or isinstance(void, str):
+        raise LedgerError("several tokens can be used up; pass a tuple of digests")
+    if len({*consume, *void}) < len(consume) + len(void):
+        raise LedgerError("a token is named twice; name each digest once")
+    yield from (draft(use_of(Kind.CONSUMED, record, token)) for token in consume)
+    yield from (draft(use_of(Kind.VOIDED, record, token)) for token in void)
 
 
 def _kept_out(entry: Entry) -> LedgerError | None:
@@ -122,21 +134,21 @@ class Ledger:
         self,
         record: Mapping[str, Json],
         *,
-        consume: str | None = None,
+        consume: Sequence[str] = (),
+        void: Sequence[str] = (),
         unless: Sequence[str] = (),
         after: Callable[[], object] | None = None,
     ) -> Appended:
         """Chain `record` (all its fields but `previous`) to the head; durable on return.
 
-        `consume` is the digest of the confirmation token that this decision uses up, in the same
-        transaction; `unless` are keys that must not be taken; `after` is called, perhaps in another
-        thread, before the record is written, and keeps it out by a LedgerError. TokenUsed if the
-        token is used up already, DuplicateRequest if a key is taken, LedgerError for everything
+        `consume` are the digests of the confirmation tokens that this decision executes on, `void`
+        of those that it makes void; each is used up by its own record in the same transaction.
+        `unless` are keys that must not be taken; `after` is called, perhaps in another thread,
+        before the record is written, and keeps it out by a LedgerError. TokenUsed if one of the
+        tokens is used up already, DuplicateRequest if a key is taken, LedgerError for everything
         else that goes wrong.
         """
-        asked = draft(record, unless)
-        used_up = () if consume is None else (draft(consumption(record, consume)),)
-        return self._group.put(Entry((asked, *used_up), after))
+        return self._group.put(Entry((draft(record, unless), *_uses(record, consume, void)), after))
 
     def _append_all(self, entries: Sequence[Entry]) -> list[Appended | LedgerError]:
         """What must come before, then one transaction for all whose turn it is."""

@@ -99,8 +99,8 @@ def check_told(book: Book, rows: Sequence[Stored], told: Sequence[Mapping[str, A
             continue
         assert one["sequence"] <= len(rows), f"an acknowledged record is lost: {one}"
         assert rows[one["sequence"] - 1].digest == one["digest"]
-        if "token" in one:
-            assert book.ledger.find(f"{TOKEN}{one['token']}") is not None, "a token is free again"
+        for token in one.get("tokens", ()):
+            assert book.ledger.find(f"{TOKEN}{token}") is not None, "a token is free again"
 
 
 def check_receipts(book: Book, rows: Sequence[Stored]) -> None:
@@ -111,6 +111,6 @@ def check_receipts(book: Book, rows: Sequence[Stored]) -> None:
 
 
 def check_tokens(rows: Sequence[Stored], whole: Sequence[Stored]) -> None:
-    """A decision and the token that it consumed are there together or not at all."""
+    """A decision and the tokens that it used up are there together or not at all."""
     following = whole[len(rows)] if len(rows) < len(whole) else None
-    assert following is None or following.kind != Kind.CONSUMED
+    assert following is None or following.kind not in (Kind.CONSUMED, Kind.VOIDED)

@@ -45,18 +45,19 @@ def token(number: int) -> str:
 
 
 def decide(book: Book, tell: Tell, number: int, consume: bool = False) -> Written:
-    """One decision, acknowledged."""
+    """One decision, acknowledged; if it consumes a token, it makes another one void."""
     request = numbered(number)
+    used = (token(number), token(-number)) if consume else ()
     written = write(
         book,
         request=request,
         tier_answer=PROPOSAL,
         clear=decided(request, PROPOSAL, NOW),
         salt=new_salt(),
-        consume=token(number) if consume else None,
+        consume=used[:1],
+        void=used[1:],
     )
-    told = {"token": token(number)} if consume else {}
-    tell(sequence=written.sequence, digest=written.digest, **told)
+    tell(sequence=written.sequence, digest=written.digest, tokens=used)
     return written
 
 

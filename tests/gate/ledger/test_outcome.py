@@ -12,7 +12,7 @@ from gate.errors import LedgerError
 from gate.ledger.formats import ONCE, Kind
 from gate.ledger.outcome import Outcome, OutcomeKnown, append_outcome, standing, unfinished
 from gate.ledger.pseudonym import digest
-from gate.ledger.record import event
+from gate.ledger.record import Sealed, event
 from gate.ledger.store import Ledger
 from gate.ledger.verify import verify
 from tests.gate.ledger.samples import NOW
@@ -32,7 +32,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 def dispatched(ledger: Ledger, number: int = 1) -> str:
     """A decision that consumed a token; its id."""
     token = digest(str(number).encode())
-    return str(ledger.append(decision(number), consume=token).record["decision_id"])
+    return str(ledger.append(decision(number), consume=(token,)).record["decision_id"])
 
 
 @pytest.mark.parametrize("outcome", Outcome)
@@ -151,6 +151,18 @@ def test_what_has_no_end_is_unfinished_in_the_order_of_dispatch(ledger: Ledger) 
         (ids[6], False),
         (ids[7], False),
     ]
+
+
+def test_only_a_dispatch_that_consumed_a_token_is_unfinished_and_only_once(ledger: Ledger) -> None:
+    tokens = iter(digest(f"token-{number}".encode()) for number in range(9))
+    asked_again = {**decision(1), "terminal": "CLARIFY"}
+    ledger.append(Sealed(asked_again), consume=(next(tokens),), void=(next(tokens),))
+    ledger.append(decision(2), void=(next(tokens),))
+    dispatch = ledger.append(
+        decision(3), consume=(next(tokens), next(tokens)), void=(next(tokens),)
+    )
+    (left,) = unfinished(ledger)
+    assert left.decision.sequence == dispatch.sequence
 
 
 def test_an_empty_ledger_has_nothing_unfinished(ledger: Ledger) -> None:

@@ -266,7 +266,7 @@ def test_a_token_is_used_once_in_all_segments(tmp_path: Path) -> None:
     with book_in(tmp_path) as book:
         request = numbered(1)
         clear = decided(request, PROPOSAL, NOW)
-        more: dict[str, Any] = {"tier_answer": PROPOSAL, "clear": clear, "consume": token}
+        more: dict[str, Any] = {"tier_answer": PROPOSAL, "clear": clear, "consume": (token,)}
         write(book, request=request, salt=salt_of(request), **more)
         for number in range(2, 5):
             assert book.ledger.rotate() or number > 2
@@ -279,7 +279,9 @@ def test_a_token_is_used_once_in_all_segments(tmp_path: Path) -> None:
 def test_outcomes_reach_back_into_sealed_segments(tmp_path: Path) -> None:
     with Ledger.open(tmp_path / "ledger.sqlite", segment_bytes=1) as ledger:
         ids = [
-            str(ledger.append(decision(n), consume=digest(str(n).encode())).record["decision_id"])
+            str(
+                ledger.append(decision(n), consume=(digest(str(n).encode()),)).record["decision_id"]
+            )
             for n in range(4)
         ]
         append_outcome(ledger, ids[1], Outcome.IN_DOUBT, at=NOW)

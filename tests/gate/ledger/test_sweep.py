@@ -129,7 +129,7 @@ def test_the_receipt_that_lost_a_race_goes_and_the_winners_stays(book: Book) -> 
 
 def test_the_receipt_of_a_refused_confirmation_goes(book: Book) -> None:
     token = digest(b"token")
-    more: dict[str, Any] = {"tier_answer": PROPOSAL, "consume": token}
+    more: dict[str, Any] = {"tier_answer": PROPOSAL, "consume": (token,)}
     for number in (1, 2):
         request = numbered(number)
         clear = decided(request, PROPOSAL, NOW)

@@ -48,7 +48,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 def dispatched(ledger: Ledger, number: int) -> str:
     """A durable decision that consumed a token; its id."""
     token = digest(str(number).encode())
-    return str(ledger.append(decision(number), consume=token).record["decision_id"])
+    return str(ledger.append(decision(number), consume=(token,)).record["decision_id"])
 
 
 def play(crew: Roster, ledger: Ledger, office: BackOffice) -> dict[str, Dispatched]:
