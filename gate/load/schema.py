@@ -10,6 +10,7 @@ from typing import Any, Final
 from gate.load.appliance import ApplianceFile
 from gate.load.catalog import CatalogFile
 from gate.load.connectors import ConnectorsFile
+from gate.load.costs import CostsFile
 from gate.load.documents import DocumentsFile
 from gate.load.language import LanguageFile
 from gate.load.model import Model
@@ -25,6 +26,7 @@ MODELS: Final[Mapping[str, type[Model]]] = {
     "appliance": ApplianceFile,
     "catalog": CatalogFile,
     "connectors": ConnectorsFile,
+    "costs": CostsFile,
     "documents": DocumentsFile,
     "language": LanguageFile,
     "phrases": PhrasesFile,
