@@ -105,7 +105,6 @@ def fill(
     for name in action.slots:
         mine = [f for f in found if f.slot == name]
         if not mine:
-            for_rules[name] = Broken.ABSENT
             if not specs[name].optional:
                 reasons.append(f"SLOT_MISSING:{name}")
             continue
