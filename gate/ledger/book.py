@@ -120,9 +120,14 @@ def write(
     prompts: Sequence[Any] = (),
     consume: Sequence[str] = (),
     void: Sequence[str] = (),
+    context: Mapping[str, Any] | None = None,
+    intent: str | None = None,
+    speaker: str | None = None,
 ) -> Written:
     """Make a decision durable: receipt first, then the sealed record.
 
+    The receipt keeps `outputs`, `prompts` and `context` (JSON values), and is found again by the
+    keyed digests `intent` and `speaker`.
     `consume` are the digests of the confirmation tokens that the decision executes on, `void` of
     those that it makes void. An equal request that another thread or process recorded meanwhile
     wins and is returned, marked replayed. DuplicateRequest for another body, TokenUsed if a token
@@ -137,6 +142,9 @@ def write(
         outputs=outputs,
         prompts=prompts,
         at=clear["decided_at"],
+        context=context,
+        intent=intent,
+        speaker=speaker,
     )
     sealed = seal(clear, identity=identity, salt=salt, text_commitment=kept.receipt_id)
     try:

@@ -29,7 +29,7 @@ OLDEST = (3, 37)
 """The first SQLite that keeps the types of a STRICT table."""
 
 VERSION = 1
-"""`user_version` of the files written here."""
+"""`user_version` of a file that was never changed; each change of its schema adds one."""
 
 HEADER = 100
 """Bytes of an SQLite header; a shorter file is damaged."""
@@ -46,6 +46,9 @@ PRAGMAS = (
 
 Insertion = tuple[str, tuple[object, ...]]
 """A statement that inserts a row, and its values."""
+
+Change = tuple[str, ...]
+"""Statements that give a file of one version the schema of the next."""
 
 REASONS = {
     "BUSY": "is locked by another process; stop it or try again",
@@ -144,36 +147,42 @@ def open_file(
     application_id: int,
     busy_seconds: float = BUSY_SECONDS,
     final: bool = False,
+    changes: Sequence[Change] = (),
 ) -> File:
     """Open a file of ours; `rw` makes it on first use. LedgerError if it is missing or unsound.
 
     A file whose locks were taken off can be read but not written. `busy_seconds` bounds the wait
     for another thread, and again the wait for another process. `final` says that nobody will write
-    to the file any more, so that it needs no log of its own.
+    to the file any more, so that it needs no log of its own. `changes` lead from the first schema
+    to this one; `rw` makes those that a file lacks, all of them or none.
     """
+    newest = VERSION + len(changes)
     if sqlite3.sqlite_version_info < OLDEST:
         raise LedgerError(f"SQLite `{sqlite3.sqlite_version}` is too old; use 3.37 or newer")
     if mode == "rw":
-        _create(path, schema, application_id)
+        _create(path, schema, application_id, newest)
     still = (final or not os.access(path.parent, os.W_OK)) and not log_size(path)
     file = File(path, _connect(path, mode, busy_seconds, still), busy_seconds, still)
     try:
-        _check_name(file, application_id)
-        if mode == "rw" and (found := faults(file, schema)):
-            raise LedgerError(f"`{path}` was changed: {found[0]}; restore a copy")
+        version = _check_name(file, application_id, newest)
+        if mode == "rw":
+            if version < newest:
+                _change(file, changes)
+            if found := faults(file, schema):
+                raise LedgerError(f"`{path}` was changed: {found[0]}; restore a copy")
     except LedgerError:
         file.close()
         raise
     return file
 
 
-def _create(path: Path, schema: Sequence[str], application_id: int) -> None:
+def _create(path: Path, schema: Sequence[str], application_id: int, version: int) -> None:
     """Make a file with `schema`, durable under its name on return; leave one that exists."""
     if path.exists():
         return
     if path.with_name(path.name + "-wal").exists():
         raise LedgerError(f"`{path}` is gone but its write-ahead log is there; restore both")
-    with _drafted(path, schema, application_id, ()) as draft:
+    with _drafted(path, schema, application_id, (), version) as draft:
         publish(draft, path)
 
 
@@ -188,7 +197,11 @@ def replace(
 
 @contextmanager
 def _drafted(
-    path: Path, schema: Sequence[str], application_id: int, rows: Sequence[Insertion]
+    path: Path,
+    schema: Sequence[str],
+    application_id: int,
+    rows: Sequence[Insertion],
+    version: int = VERSION,
 ) -> Iterator[Path]:
     """A whole and durable file beside `path`, gone afterwards unless it was renamed."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
@@ -196,7 +209,7 @@ def _drafted(
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         try:
-            _write_schema(draft, schema, application_id, rows)
+            _write_schema(draft, schema, application_id, rows, version)
             yield draft
         finally:
             for suffix in ("", "-wal", "-shm"):
@@ -204,14 +217,18 @@ def _drafted(
 
 
 def _write_schema(
-    draft: Path, schema: Sequence[str], application_id: int, rows: Sequence[Insertion]
+    draft: Path,
+    schema: Sequence[str],
+    application_id: int,
+    rows: Sequence[Insertion],
+    version: int,
 ) -> None:
     """The tables, which come first in a schema, then the rows, then what guards them."""
     with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA application_id = {application_id}")
-        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute(f"PRAGMA user_version = {version}")
         connection.execute(schema[0])
         for statement, values in rows:
             connection.execute(statement, values)
@@ -248,13 +265,24 @@ def _connect(path: Path, mode: Literal["rw", "ro"], busy_seconds: float, still: 
     )
 
 
-def _check_name(file: File, application_id: int) -> None:
-    """LedgerError unless the file is ours and of a version that we read."""
+def _check_name(file: File, application_id: int, newest: int) -> int:
+    """The version of the file; LedgerError unless the file is ours and of a version that we read."""
     with file.reading() as connection:
         if pragma(connection, "application_id") != application_id:
             raise LedgerError(f"`{file.path}` is another program's file; check the path")
-        if (found := pragma(connection, "user_version")) != VERSION:
-            raise LedgerError(f"`{file.path}` has file version `{found}`, not {VERSION}; upgrade")
+        found = pragma(connection, "user_version")
+    if not isinstance(found, int) or not VERSION <= found <= newest:
+        raise LedgerError(f"`{file.path}` has file version `{found}`, not {newest}; upgrade")
+    return found
+
+
+def _change(file: File, changes: Sequence[Change]) -> None:
+    """Make the changes that a file lacks, in one transaction; another process may be faster."""
+    with file.writing() as connection:
+        version = int(str(pragma(connection, "user_version")))
+        for statement in (s for change in changes[version - VERSION :] for s in change):
+            connection.exec_driver_sql(statement)
+        connection.exec_driver_sql(f"PRAGMA user_version = {VERSION + len(changes)}")
 
 
 def faults(file: File, schema: Sequence[str]) -> list[str]:

@@ -35,6 +35,7 @@ from gate.ledger.encode import (
     plain,
     request_body,
     request_of,
+    unplain,
 )
 from gate.ledger.group import Group, Ticket
 from gate.ledger.record import body_commitment
@@ -50,12 +51,30 @@ SCHEMA = (
     decision_id TEXT NOT NULL,
     salt BLOB,
     content BLOB,
-    erased_at TEXT,
+    erased_at TEXT, intent TEXT
+        CHECK (intent IS NULL OR salt IS NOT NULL), speaker TEXT
+        CHECK (speaker IS NULL OR salt IS NOT NULL), decided_at TEXT,
     CHECK ((erased_at IS NULL) = (salt IS NOT NULL)),
     CHECK ((salt IS NULL) = (content IS NULL))
 ) STRICT""",
     "CREATE INDEX receipts_of_decision ON receipts (decision_id)",
+    "CREATE INDEX receipts_of_intent ON receipts (intent) WHERE intent IS NOT NULL",
+    """CREATE INDEX receipts_of_speaker ON receipts (speaker, decided_at)
+    WHERE speaker IS NOT NULL""",
 )
+"""Compared word for word when a file is opened for writing."""
+
+CHANGES: tuple[database.Change, ...] = (
+    (
+        """ALTER TABLE receipts ADD COLUMN intent TEXT
+        CHECK (intent IS NULL OR salt IS NOT NULL)""",
+        """ALTER TABLE receipts ADD COLUMN speaker TEXT
+        CHECK (speaker IS NULL OR salt IS NOT NULL)""",
+        "ALTER TABLE receipts ADD COLUMN decided_at TEXT",
+        *SCHEMA[2:],
+    ),
+)
+"""What made the file of the first release into this one; SQLite puts added columns into its text."""
 
 TABLE = Table(
     "receipts",
@@ -65,15 +84,23 @@ TABLE = Table(
     Column("salt", LargeBinary),
     Column("content", LargeBinary),
     Column("erased_at", String),
+    Column("intent", String),
+    Column("speaker", String),
+    Column("decided_at", String),
 )
 
-Row = tuple[str, str, bytes, bytes]
-"""Receipt id, decision id, salt and content."""
+Row = tuple[str, str, bytes, bytes, str | None, str | None, str | None]
+"""Receipt id, decision id, salt and content; intent, speaker and when it was decided."""
 
 OnItsWay = Ticket[Row, str]
 """A receipt that stands in line."""
 
-INSERT = "INSERT INTO receipts (receipt_id, decision_id, salt, content) VALUES (?, ?, ?, ?)"
+COLUMNS = "receipt_id, decision_id, salt, content, intent, speaker, decided_at"
+INSERT = f"INSERT INTO receipts ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+GET = "SELECT * FROM receipts WHERE receipt_id = ?"
+OF_INTENT = "SELECT decision_id FROM receipts WHERE intent = ? ORDER BY rowid"
+OF_SPEAKER = """SELECT decision_id FROM receipts WHERE speaker = ? AND decided_at >= ?
+    ORDER BY decided_at DESC, rowid DESC"""
 NAMES = (
     select(TABLE.c.receipt_id, TABLE.c.decision_id)
     .where(TABLE.c.erased_at.is_(None))
@@ -88,7 +115,9 @@ class Receipt:
 
     `request` holds every request field but `state`; `outputs` the raw text of each tier that ran,
     `prompts` what was sent to it, both as the tiers give them. `at` is when it was decided, None
-    in receipts of the first release.
+    in receipts of the first release. `context` is what else a decision stood on that is neither in
+    the request nor in the configuration, for replay. `intent` and `speaker` are keyed digests by
+    which receipts are found again: of what was asked for, and of who asked.
     """
 
     receipt_id: str
@@ -99,6 +128,9 @@ class Receipt:
     outputs: Json = ()
     prompts: Json = ()
     at: str | None = None
+    context: Mapping[str, Json] | None = None
+    intent: str | None = None
+    speaker: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +159,14 @@ def receipt(
     outputs: Sequence[Any] = (),
     prompts: Sequence[Any] = (),
     at: str | None = None,
+    context: Mapping[str, Any] | None = None,
+    intent: str | None = None,
+    speaker: str | None = None,
 ) -> Receipt:
-    """The receipt of a request and the tier answer that was decided on."""
+    """The receipt of a request and the tier answer that was decided on.
+
+    `intent` and `speaker` are digests under a key, never the values themselves.
+    """
     body = request_body(request)
     return Receipt(
         receipt_id=body_commitment(salt, body, plain(dict(request.state))),
@@ -139,6 +177,9 @@ def receipt(
         outputs=plain(outputs),
         prompts=plain(prompts),
         at=at,
+        context=None if context is None else plain(context),
+        intent=intent,
+        speaker=speaker,
     )
 
 
@@ -152,6 +193,11 @@ def tier_answer_from_receipt(receipt: Receipt) -> TierAnswer | None:
     return None if receipt.tier_answer is None else tier_answer_of(receipt.tier_answer)
 
 
+def context_from_receipt(receipt: Receipt) -> Mapping[str, Any] | None:
+    """The context that was decided in, as it was given."""
+    return None if receipt.context is None else dict(unplain(receipt.context))
+
+
 def _row(receipt: Receipt) -> Row:
     content = {
         "request": receipt.request,
@@ -159,8 +205,10 @@ def _row(receipt: Receipt) -> Row:
         "outputs": receipt.outputs,
         "prompts": receipt.prompts,
         "at": receipt.at,
+        **({} if receipt.context is None else {"context": receipt.context}),
     }
-    return receipt.receipt_id, receipt.decision_id, receipt.salt, canonical_plain(content)
+    data, named = canonical_plain(content), (receipt.intent, receipt.speaker, receipt.at)
+    return receipt.receipt_id, receipt.decision_id, receipt.salt, data, *named
 
 
 class Receipts:
@@ -172,13 +220,17 @@ class Receipts:
 
     @classmethod
     def open(cls, path: Path, busy_seconds: float = database.BUSY_SECONDS) -> Receipts:
-        """Open for writing, and make the file if there is none; LedgerError if it is unsound."""
-        return cls(database.open_file(path, "rw", SCHEMA, APPLICATION_ID, busy_seconds))
+        """Open for writing; LedgerError if the file is unsound.
+
+        It is made if there is none, and brought up to date if an earlier release made it.
+        """
+        file = database.open_file(path, "rw", SCHEMA, APPLICATION_ID, busy_seconds, changes=CHANGES)
+        return cls(file)
 
     @classmethod
     def read(cls, path: Path) -> Receipts:
         """Open an existing file for reading only; LedgerError if it is missing or unsound."""
-        return cls(database.open_file(path, "ro", SCHEMA, APPLICATION_ID))
+        return cls(database.open_file(path, "ro", SCHEMA, APPLICATION_ID, changes=CHANGES))
 
     def put(self, receipt: Receipt) -> None:
         """Keep a receipt; durable on return, LedgerError if it is not."""
@@ -220,15 +272,43 @@ class Receipts:
     def get(self, receipt_id: str) -> Receipt | Erased:
         """The receipt named by a record's `text_commitment`; LedgerError if it was never kept."""
         with self._file.reading() as connection:
-            query = select(TABLE).where(TABLE.c.receipt_id == receipt_id)
-            row = connection.execute(query).first()
+            row = connection.exec_driver_sql(GET, (receipt_id,)).mappings().first()
         if row is None:
             raise LedgerError(
                 f"`{self._file.path}` has no receipt `{receipt_id}`; restore its copy"
             )
-        if row.erased_at is not None:
-            return Erased(row.receipt_id, row.decision_id, row.erased_at)
-        return Receipt(row.receipt_id, row.decision_id, row.salt, **parse(row.content))
+        decision_id, erased_at = row["decision_id"], row["erased_at"]
+        if erased_at is not None:
+            return Erased(receipt_id, decision_id, erased_at)
+        named = {name: row[name] for name in ("intent", "speaker") if name in row}
+        return Receipt(receipt_id, decision_id, row["salt"], **parse(row["content"]), **named)
+
+    def by_intent(self, intent: str) -> list[str]:
+        """The decisions whose receipt has this intent, in the order in which they were written.
+
+        As every receipt, one of these may have no record in the ledger.
+        """
+        return self._found(OF_INTENT, (intent,))
+
+    def by_speaker(self, speaker: str, since: datetime, limit: int) -> list[str]:
+        """The latest decisions whose receipt has this speaker, newest first, at most `limit`.
+
+        Those that were decided at `since` (aware) or later. As every receipt, one of these may have
+        no record in the ledger.
+        """
+        return self._found(OF_SPEAKER, (speaker, instant(since)), limit)
+
+    def _found(self, query: str, values: tuple[str, ...], limit: int = -1) -> list[str]:
+        """Each decision once; none in a file that an earlier release made."""
+        found: dict[str, None] = {}
+        with self._file.reading() as connection:
+            if database.pragma(connection, "user_version") == database.VERSION:
+                return []
+            for decision_id in connection.exec_driver_sql(query, values).scalars():
+                if len(found) == limit:
+                    break
+                found[decision_id] = None
+        return list(found)
 
     def names(self) -> Iterator[Kept]:
         """The receipts whose text is there, in the order in which they came."""
@@ -252,15 +332,17 @@ class Receipts:
             self._fold()
 
     def erase(self, decision_id: str, at: datetime) -> int:
-        """Delete text and salt of a decision, orphans included, and count the receipts emptied.
+        """Delete all but the names of a decision's receipts, orphans included, and count them.
 
         The bytes leave the file and its write-ahead log. `book.erase` also records the event.
         """
-        empty = {"salt": None, "content": None, "erased_at": instant(at)}
+        empty = {"salt": None, "content": None, "intent": None, "speaker": None}
         kept = TABLE.c.erased_at.is_(None)
         with self._file.writing() as connection:
             done = connection.execute(
-                update(TABLE).where(TABLE.c.decision_id == decision_id, kept).values(empty)
+                update(TABLE)
+                .where(TABLE.c.decision_id == decision_id, kept)
+                .values(**empty, erased_at=instant(at))
             )
             count: int = done.rowcount
         self._fold()

@@ -440,7 +440,10 @@ def test_receipts_of_many_share_transactions_too(tmp_path: Path) -> None:
 
 def test_a_receipt_kept_twice_in_one_transaction_is_refused_once(tmp_path: Path) -> None:
     with book_in(tmp_path) as book:
-        rows = [(name, "d", salt, b"{}") for name, salt in (("a", b"1"), ("b", b"2"), ("a", b"3"))]
+        rows = [
+            (name, "d", salt, b"{}", None, None, None)
+            for name, salt in (("a", b"1"), ("b", b"2"), ("a", b"3"))
+        ]
         answers = book.receipts._put_all(rows)
         assert answers[:2] == ["a", "b"]
         assert "refused the record: receipt `a` is there already" in str(answers[2])
