@@ -5,6 +5,7 @@ RoutelockError
 ├── RequestError     a request line cannot be read (where, fix)
 ├── LedgerError      the ledger is damaged, locked or cannot be written
 └── ReplayError      a record cannot be replayed with what is at hand
+    └── ErasedError  what is missing was erased
 
 Every message says what was wrong, where, and what to do about it.
 """
@@ -41,3 +42,7 @@ class LedgerError(RoutelockError):
 
 class ReplayError(RoutelockError):
     """A stored decision cannot be replayed; the message names what is missing or differs."""
+
+
+class ErasedError(ReplayError):
+    """A stored decision stands on an earlier one whose receipt was erased."""

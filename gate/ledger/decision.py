@@ -12,7 +12,7 @@ from gate.errors import ReplayError
 from gate.findings import Findings, find, from_core, to_core
 from gate.ledger.encode import Json, moment, switches_of, unplain
 from gate.ledger.record import NO_SWITCHES, core, public_ids
-from gate.ledger.replay import Redecide, Rejudge
+from gate.ledger.replay import Context, Redecide, Rejudge
 from gate.ledger.tiers import hidden, tier_answer_from_core
 from gate.records import Request, Reserved, Session, Situation, Switches, TierAnswer, Verdict
 
@@ -64,7 +64,11 @@ def redecide(configuration: Configuration, versions: Mapping[str, str]) -> Redec
     """How `replay` decides again under `configuration`."""
 
     def again(
-        request: Request, answer: TierAnswer | None, now: datetime, switches: Switches
+        request: Request,
+        answer: TierAnswer | None,
+        now: datetime,
+        switches: Switches,
+        _context: Context | None,
     ) -> Mapping[str, Json]:
         if answer is None:
             raise ReplayError("no tier was asked for this record; there is no decision to repeat")

@@ -8,21 +8,30 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from gate.errors import ReplayError
+from gate.errors import ErasedError, ReplayError
 from gate.ledger.book import Book
 from gate.ledger.encode import Json, canonical, moment, parse, switches_of
 from gate.ledger.formats import Kind, as_written, current, kind_of
 from gate.ledger.receipts import (
     Erased,
     Receipt,
+    context_from_receipt,
     request_from_receipt,
     tier_answer_from_receipt,
 )
 from gate.ledger.record import CARRIED, Identity, commitment, identify, seal
 from gate.records import Request, Switches, TierAnswer
 
-Redecide = Callable[[Request, TierAnswer | None, datetime, Switches], Mapping[str, Any]]
-"""Decide under today's configuration and return what `record.core` made of it."""
+Context = Mapping[str, Any]
+"""What a decision stood on besides request and configuration, as `book.write` was given it."""
+
+Redecide = Callable[
+    [Request, TierAnswer | None, datetime, Switches, Context | None], Mapping[str, Any]
+]
+"""Decide under today's configuration and return what `record.core` made of it.
+
+ErasedError if the receipt of an earlier decision is needed and was erased.
+"""
 
 Rejudge = Callable[[Mapping[str, Json]], Mapping[str, Json]]
 """Give the fields of an erased record that follow today from what the record still holds."""
@@ -70,7 +79,8 @@ def replay(
 ) -> ReplayReport:
     """Decide the record in `data` again and compare byte for byte, in the format it was written in.
 
-    Of an erased decision only the fields that `rejudge` gives are compared. Without the appliance
+    Of an erased decision, or one that stands on an erased decision, only the fields that `rejudge`
+    gives are compared. Without the appliance
     `key` the recorded pseudonym and id are taken as they stand. ReplayError if the record is no
     decision or the receipt is not the one it was made from.
     """
@@ -78,9 +88,13 @@ def replay(
     if kind_of(record) is not Kind.DECISION:
         raise ReplayError(f"a {record['kind']} record decides nothing; replay decisions only")
     read = current(record)
-    if isinstance(receipt, Erased):
+    try:
+        again = None if isinstance(receipt, Erased) else _again(read, receipt, redecide, key)
+    except ErasedError:
+        again = None
+    if again is None:
         return _compare_rest(read, rejudge(read) if rejudge else {})
-    fresh = as_written(_again(read, receipt, redecide, key), record["format"])
+    fresh = as_written(again, record["format"])
     if canonical(dict(fresh)) == data:
         return ReplayReport(record["decision_id"], Status.SAME)
     return _compare(record, fresh)
@@ -99,6 +113,7 @@ def _again(
         tier_answer_from_receipt(receipt),
         moment(record["decided_at"]),
         switches_of(record["switches"]["set"]),
+        context_from_receipt(receipt),
     )
     recorded = Identity(record["decision_id"], record["subject"])
     identity = recorded if key is None else identify(key, request)

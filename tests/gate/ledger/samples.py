@@ -81,10 +81,15 @@ def decided(
     answer: TierAnswer | None,
     now: datetime,
     switches: Switches = NO_SWITCHES,
+    context: Mapping[str, Any] | None = None,
+    *,
     versions: Mapping[str, str] = VERSIONS,
     **more: Any,
 ) -> dict[str, Any]:
-    """What a controller would make of a request: structure enough to see replay compare it."""
+    """What a controller would make of a request: structure enough to see replay compare it.
+
+    A `context` says for which reason the decision was made.
+    """
     allowed = request.state.get("identity_verified") == {
         "value": True,
         "as_of": "2026-12-01T08:59:00Z",
@@ -93,7 +98,7 @@ def decided(
         Terminal.DISPATCH if allowed else Terminal.HANDOFF,
         Boundary.ALLOW if allowed else Boundary.HANDOFF,
         "R-999" if allowed else "R-010",
-        () if allowed else ("IDENTITY",),
+        (() if allowed else ("IDENTITY",)) if context is None else (str(context["reason"]),),
         "CARD_STATUS",
         OWN.object_id,
     )

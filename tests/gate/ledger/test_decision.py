@@ -150,7 +150,7 @@ def test_a_record_for_which_no_tier_was_asked_cannot_be_decided_again(
     demo: Configuration,
 ) -> None:
     with pytest.raises(ReplayError, match="no tier was asked"):
-        redecide(demo, VERSIONS)(ASKED, None, NOW, Switches())
+        redecide(demo, VERSIONS)(ASKED, None, NOW, Switches(), None)
 
 
 def test_switches_of_an_ablation_are_recorded(demo: Configuration, tmp_path: Path) -> None:

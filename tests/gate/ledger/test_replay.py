@@ -7,14 +7,15 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
-from datetime import datetime
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gate.errors import LedgerError, ReplayError
-from gate.ledger.book import Book, erase, read_book
+from gate.errors import ErasedError, LedgerError, ReplayError
+from gate.ledger.book import Book, erase, read_book, write
 from gate.ledger.encode import canonical, parse
 from gate.ledger.formats import Kind
 from gate.ledger.receipts import Erased, Receipt
@@ -100,23 +101,69 @@ def test_any_request_replays_to_the_same_bytes(tmp_path: Path, request_: Request
 def test_the_controller_gets_what_was_decided(tmp_path: Path) -> None:
     seen: list[object] = []
 
-    def watch(
-        request: Request, answer: TierAnswer | None, now: datetime, switches: Switches
-    ) -> Mapping[str, Any]:
-        seen.extend([request, answer, now, switches])
-        return decided(request, answer, now, switches)
+    def watch(*given: Any) -> Mapping[str, Any]:
+        seen.extend(given)
+        return decided(*given)
 
     with book_in(tmp_path) as book:
         record(book, REQUEST)
         replayed(book, watch)
-    assert seen == [REQUEST, PROPOSAL, NOW, Switches()]
+    assert seen == [REQUEST, PROPOSAL, NOW, Switches(), None]
+
+
+CONTEXT = {"reason": "CONFIRMED", "earlier": ["d-1"], "amount": Decimal("12.50"), "$odd": 1.5}
+
+
+def in_context(book: Book, context: Mapping[str, Any] = CONTEXT) -> str:
+    """Write a decision that stands on something besides its request; its id."""
+    clear = decided(REQUEST, PROPOSAL, NOW, context=context)
+    more: Any = {"tier_answer": PROPOSAL, "clear": clear, "salt": b"s" * 32}
+    return str(write(book, request=REQUEST, context=context, **more).record["decision_id"])
+
+
+def test_the_context_of_a_decision_comes_back_to_the_controller(tmp_path: Path) -> None:
+    seen: list[object] = []
+
+    def watch(*given: Any) -> Mapping[str, Any]:
+        seen.append(given[-1])
+        return decided(*given)
+
+    with book_in(tmp_path) as book:
+        in_context(book)
+        assert replayed(book, watch).status is Status.SAME
+    assert seen == [CONTEXT]
+
+
+def test_another_context_is_found(tmp_path: Path) -> None:
+    with book_in(tmp_path) as book:
+        in_context(book)
+        data, kept = of(book)
+        assert isinstance(kept, Receipt)
+        for context in (None, {"reason": "OTHER"}):
+            report = replay(data, replace(kept, context=context), decided)
+            assert report.status is Status.DIFFERS
+            assert str(report.differing_field).startswith("reason_codes")
+
+
+def test_a_decision_that_stands_on_an_erased_one_is_erased(tmp_path: Path) -> None:
+    def forgotten(*_: Any) -> Mapping[str, Any]:
+        raise ErasedError("decision `d-1` was erased; nothing can be replayed that stands on it")
+
+    with book_in(tmp_path) as book:
+        decision_id = in_context(book)
+        assert replayed(book, forgotten) == ReplayReport(decision_id, Status.ERASED)
+        report = replayed(book, forgotten, rejudge=lambda record: {"terminal": "REJECT"})
+    assert (report.status, report.differing_field, report.recorded, report.reproduced) == (
+        Status.ERASED,
+        "terminal",
+        "DISPATCH",
+        ("terminal",),
+    )
 
 
 def test_set_switches_are_set_again(tmp_path: Path) -> None:
     switches = Switches(no_state=True, ignore_confidence=True)
     with book_in(tmp_path) as book:
-        from gate.ledger.book import write
-
         clear = decided(REQUEST, PROPOSAL, NOW, switches)
         write(book, request=REQUEST, tier_answer=PROPOSAL, clear=clear, salt=b"s" * 32)
         assert replayed(book).status is Status.SAME
@@ -124,18 +171,14 @@ def test_set_switches_are_set_again(tmp_path: Path) -> None:
 
 def test_what_happened_around_the_gate_is_copied(tmp_path: Path) -> None:
     with book_in(tmp_path) as book:
-        from gate.ledger.book import write
-
         clear = decided(REQUEST, PROPOSAL, NOW, fallback="a->b", reported_model="m-1")
         write(book, request=REQUEST, tier_answer=PROPOSAL, clear=clear, salt=b"s" * 32)
         assert replayed(book).status is Status.SAME
 
 
-def stricter(
-    request: Request, answer: TierAnswer | None, now: datetime, switches: Switches
-) -> Mapping[str, Any]:
+def stricter(*given: Any) -> Mapping[str, Any]:
     """A controller that came to another mind."""
-    return {**decided(request, answer, now, switches), "terminal": "REJECT"}
+    return {**decided(*given), "terminal": "REJECT"}
 
 
 def test_another_decision_is_named_with_both_values(tmp_path: Path) -> None:
@@ -166,12 +209,7 @@ def test_a_changed_finding_is_named_by_its_path(tmp_path: Path) -> None:
 def under(versions: Mapping[str, str]) -> Redecide:
     """The same controller under other versions."""
 
-    def again(
-        request: Request, answer: TierAnswer | None, now: datetime, switches: Switches
-    ) -> Mapping[str, Any]:
-        return decided(request, answer, now, switches, versions)
-
-    return again
+    return partial(decided, versions=versions)
 
 
 moved = under({**VERSIONS, "rules.yaml": "e" * 64})
