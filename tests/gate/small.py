@@ -8,8 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 from gate import registry
-from gate.catalog import Action, Catalog, ObjectType
+from gate.catalog import Action, Catalog, ObjectType, SlotSpec
 from gate.configuration import Configuration
+from gate.confirmation import pins, write_of
 from gate.direction import Asked
 from gate.findings import Findings
 from gate.language import LanguagePack
@@ -17,7 +18,10 @@ from gate.load.appliance import DEFAULT_TERMINALS
 from gate.objects import Mention, Status
 from gate.records import (
     NONE,
+    NOTHING_EARLIER,
+    Confirmed,
     Direction,
+    Earlier,
     Entry,
     Mode,
     Proposal,
@@ -25,6 +29,8 @@ from gate.records import (
     Session,
     Situation,
     Terminal,
+    Verdict,
+    Write,
 )
 from tests.gate.engine import REAL, blocking, default
 from tests.gate.texts import NOW
@@ -37,6 +43,15 @@ ACTIONS = (
     Action("SELL", "Sell", "", Mode.WRITE, "none", ("FUND",), ("text",), verbs={"en": ("sell",)}),
     Action("FREEZE", "Freeze", "", Mode.WRITE, "none", ("CARD",), ("text", "session")),
 )
+PAY = Action(
+    "PAY", "Pay in", "", Mode.WRITE, "none", ("FUND",), ("text",), ("amount", "due"),
+    verbs={"en": ("pay",)}, confirm={"en": "Pay {amount} into {object}[ on {due}]?"},
+)  # fmt: skip
+"""A write with an amount and, if the customer likes, a day; not among ACTIONS."""
+SLOTS = {
+    "amount": SlotSpec("amount", "amount", currencies=("EUR", "USD"), maximum=Decimal(10_000)),
+    "due": SlotSpec("due", "date", optional=True),
+}
 TYPES = {
     "FUND": ObjectType("FUND", {"en": ("fund",)}, ("AA-99",)),
     "LOAN": ObjectType("LOAN", {"en": ("loan",)}),
@@ -64,6 +79,11 @@ PREDICATES: tuple[dict[str, Any], ...] = (
     {"name": "entity_resolved", "type": "boolean", "source": "gate"},
     {"name": "direction", "type": "text", "source": "gate"},
     {"name": "slot.amount", "type": "number", "source": "gate"},
+    {"name": "slot.due", "type": "timestamp", "source": "gate"},
+    {"name": "fee", "type": "number", "source": "core", "pin": True},
+    {"name": "terms", "type": "text", "source": "core", "pin": True},
+    {"name": "priced_at", "type": "timestamp", "source": "core", "pin": True},
+    {"name": "mood", "type": "text", "source": "core"},
 )
 ALARM = blocking(10, {"predicate": "alarm", "is": True}, then="HANDOFF")
 PERMISSION = blocking(20, {"predicate": "buying_permitted", "is": False}, applies_to=["BUY"])
@@ -72,6 +92,11 @@ CALM = {"alarm": False, "buying_permitted": True}
 
 CARD, SECOND = (Entry(i, "CARD", n, own=True) for i, n in (("C1", "Debit"), ("C2", "Credit")))
 ONE, TWO = Session("s", (), (CARD,)), Session("s", (), (CARD, SECOND))
+BARE = Session("s")
+"""A customer without objects of their own."""
+
+BUY_F1 = Earlier(confirmed=Confirmed("d-0", Write("BUY", "F1")))
+"""The confirmation of buying F1, asked for by the decision `d-0`."""
 
 
 def institution(
@@ -85,7 +110,7 @@ def institution(
     """The small institution; `rules` as in rules.yaml, the tier `fast` at a threshold of 0.5."""
     return Configuration(
         name="small",
-        catalog=Catalog("1", {a.action_id: a for a in actions}, TYPES),
+        catalog=Catalog("1", {a.action_id: a for a in actions}, TYPES, SLOTS),
         registry=registry.build(ENTRIES),
         predicates=REAL.predicates(PREDICATES),
         rules=REAL.build(rules),
@@ -127,7 +152,18 @@ def proposal(
 
 
 def situation(
-    session: Session | None = None, candidates: tuple[str, ...] | None = None, **state: object
+    session: Session | None = None,
+    candidates: tuple[str, ...] | None = None,
+    earlier: Earlier = NOTHING_EARLIER,
+    **state: object,
 ) -> Situation:
     """The calm state with changes."""
-    return Situation({**CALM, **state}, NOW, session, candidates)
+    return Situation({**CALM, **state}, NOW, session, candidates, earlier)
+
+
+def confirming(configuration: Configuration, where: Situation, verdict: Verdict) -> Situation:
+    """The situation once the customer has confirmed the write that a verdict is about."""
+    action = configuration.catalog.actions[str(verdict.action_id)]
+    write = write_of(action.action_id, verdict.object_id, verdict.slots)
+    given = Confirmed("d-0", write, pins(configuration, action, where))
+    return replace(where, earlier=replace(where.earlier, confirmed=given))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -18,6 +19,8 @@ from gate.records import (
     Abstain,
     Boundary,
     Direction,
+    Earlier,
+    Equal,
     Option,
     OutOfScope,
     Proposal,
@@ -34,10 +37,13 @@ from tests.gate.engine import blocking, default
 from tests.gate.small import (
     ACTIONS,
     ALARM,
+    BARE,
+    BUY_F1,
     ONE,
     PERMISSION,
     RULES,
     TWO,
+    confirming,
     findings,
     institution,
     proposal,
@@ -47,7 +53,9 @@ from tests.gate.small import (
 
 SMALL = institution()
 READ = (situation(), findings("F1"), proposal("PRICE"))
-WRITE = (situation(), findings("F1", direction=Direction.WRITE, asked=["BUY"]), proposal("BUY"))
+CONFIRMED = situation(BARE, earlier=BUY_F1)
+BUYING = findings("F1", direction=Direction.WRITE, asked=["BUY"])
+WRITE = (CONFIRMED, BUYING, proposal("BUY"))
 SLOT_RULE = blocking(30, {"predicate": "slot.amount", "gt": 10})
 GATE_RULE = blocking(30, {"predicate": "entity_resolved", "is": False}, then="CLARIFY")
 
@@ -77,9 +85,16 @@ def test_a_write_whose_every_lock_is_open_is_dispatched() -> None:
     assert said(*WRITE) == Verdict(Terminal.DISPATCH, Boundary.ALLOW, "R-999", (), "BUY", "F1")
 
 
+def test_an_unconfirmed_write_is_asked_about() -> None:
+    assert said(situation(BARE), *WRITE[1:]) == Verdict(
+        Terminal.CLARIFY, Boundary.ALLOW, "G-CONFIRM", ("CONFIRMATION_NEEDED",), "BUY", "F1"
+    )
+
+
 def test_a_question_beside_a_write_does_not_close_it() -> None:
     where, read, answer = WRITE
     mixed = read._replace(direction=Direction.MIXED)
+    assert said(situation(BARE), mixed, answer).reason_codes == ("CONFIRMATION_NEEDED",)
     assert said(where, mixed, answer).terminal is Terminal.DISPATCH
 
 
@@ -111,6 +126,12 @@ REACHED: dict[Reserved, tuple[Situation, Findings, TierAnswer]] = {
     Reserved.ACTION: (situation(), findings("F1", direction=Direction.WRITE), proposal("BUY")),
     Reserved.OBJECT: (situation(), NO_OBJECT, proposal("PRICE")),
     Reserved.CONFIDENCE: (situation(), findings("F1"), proposal("PRICE", confidence="0.4999")),
+    Reserved.CONFIRM: (situation(BARE), BUYING, proposal("BUY")),
+    Reserved.DUPLICATE: (
+        situation(BARE, earlier=Earlier(equal=Equal("d-1", True))),
+        BUYING,
+        proposal("BUY"),
+    ),
 }
 
 
@@ -162,38 +183,69 @@ def test_a_pending_rule_ends_in_slot() -> None:
 # Order of precedence.
 
 
-def with_fault(fault: Reserved, read: Findings, answer: Proposal) -> tuple[Findings, Proposal]:
+PINNED = institution([*RULES[:-1], blocking(40, {"predicate": "fee", "gt": 9}), default()])
+"""As SMALL, with a pinned predicate that every action's rules read."""
+
+Inputs = tuple[Situation, Findings, Proposal]
+
+
+def with_fault(fault: Reserved, where: Situation, read: Findings, answer: Proposal) -> Inputs:
+    """The same inputs with something that the check of that id closes on."""
+    earlier = where.earlier
     match fault:
         case Reserved.MULTI:
-            return read._replace(several_requests=True), answer
+            return where, read._replace(several_requests=True), answer
         case Reserved.DIRECTION:
-            return read._replace(direction=Direction.READ), answer
+            return where, read._replace(direction=Direction.READ), answer
         case Reserved.ACTION:
-            return read._replace(asked=()), answer
+            return where, read._replace(asked=()), answer
         case Reserved.OBJECT:
-            return read._replace(mentions=()), answer
+            return where, read._replace(mentions=()), answer
+        case Reserved.CONFIDENCE:
+            return where, read, proposal(answer.action_id, confidence=None)
+        case Reserved.CONFIRM:
+            return replace(where, earlier=replace(earlier, unfit="UNFIT")), read, answer
+        case Reserved.STATE:
+            return replace(where, state={**where.state, "fee": 2}), read, answer
         case _:
-            return read, proposal(answer.action_id, confidence=None)
+            return replace(where, earlier=replace(earlier, equal=Equal("d-1", True))), read, answer
 
 
-CLOSING = [reserved for reserved, _ in CHECKS if reserved is not Reserved.SLOT]
+def pinned_write(*faults: Reserved) -> Inputs:
+    """A confirmed write under a pinned fee, with faults."""
+    where = situation(BARE, fee=1)
+    case: Inputs = (
+        confirming(PINNED, where, said(where, *WRITE[1:], configuration=PINNED)),
+        *WRITE[1:],
+    )
+    for fault in faults:
+        case = with_fault(fault, *case)
+    return case
+
+
+CLOSING: list[Reserved] = [reserved for reserved, _ in CHECKS if reserved is not Reserved.SLOT]
 
 
 @pytest.mark.parametrize("faults", [*combinations(CLOSING, 1), *combinations(CLOSING, 2)], ids=str)
 def test_of_two_failing_checks_the_earlier_names_the_verdict(faults: tuple[Reserved, ...]) -> None:
-    where, read, answer = WRITE
-    for fault in faults:
-        read, answer = with_fault(fault, read, answer)
-    assert said(where, read, answer).rule_id == faults[0].value
+    assert short(said(*pinned_write(), configuration=PINNED)) == ("DISPATCH", "R-999")
+    if faults == (Reserved.CONFIRM, Reserved.DUPLICATE):
+        faults = (
+            Reserved.DUPLICATE,
+            Reserved.CONFIRM,
+        )  # while an equal write is open, nothing is asked
+    verdict = said(*pinned_write(*faults), configuration=PINNED)
+    assert (verdict.rule_id, len(verdict.reason_codes)) == (faults[0].value, 1)
 
 
 @pytest.mark.parametrize("fault", CLOSING, ids=str)
 def test_a_pending_slot_stands_between_object_and_confidence(fault: Reserved) -> None:
-    where, read, answer = WRITE
-    read, answer = with_fault(fault, read, answer)
-    configured = institution([*RULES[:-1], SLOT_RULE, default()])
-    expected = Reserved.SLOT if fault is Reserved.CONFIDENCE else fault
-    assert said(where, read, answer, configuration=configured).rule_id == expected.value
+    slots = institution(
+        [*RULES[:-1], SLOT_RULE, blocking(40, {"predicate": "fee", "gt": 9}), default()]
+    )
+    earlier = CLOSING.index(fault) < CLOSING.index(Reserved.CONFIDENCE)
+    expected = fault if earlier else Reserved.SLOT
+    assert said(*pinned_write(fault), configuration=slots).rule_id == expected.value
 
 
 def test_checks_stand_in_the_order_of_the_reserved_ids() -> None:
@@ -204,11 +256,14 @@ def test_checks_stand_in_the_order_of_the_reserved_ids() -> None:
 
 @pytest.mark.parametrize("fault", CLOSING, ids=str)
 def test_a_rule_speaks_before_every_check(fault: Reserved) -> None:
-    _, read, answer = WRITE
-    read, answer = with_fault(fault, read, answer)
-    assert short(said(situation(alarm=True), read, answer)) == ("HANDOFF", "R-010")
-    assert short(said(situation(buying_permitted=False), read, answer)) == ("REJECT", "R-020")
-    assert short(said(situation(alarm=None), read, answer)) == ("HANDOFF", "R-010")
+    where, read, answer = pinned_write(fault)
+    for changed, expected in (
+        ({"alarm": True}, ("HANDOFF", "R-010")),
+        ({"buying_permitted": False}, ("REJECT", "R-020")),
+        ({"alarm": None}, ("HANDOFF", "R-010")),
+    ):
+        other = replace(where, state={**where.state, **changed})
+        assert short(said(other, read, answer, configuration=PINNED)) == expected
 
 
 @pytest.mark.parametrize(
@@ -285,9 +340,10 @@ def test_a_read_accepts_no_write(direction: Direction) -> None:
 def test_a_write_accepts_nothing_else(direction: Direction) -> None:
     read = findings("F1", direction=direction, asked=["BUY"])
     closed = direction in (Direction.READ, Direction.UNDECLARED)
-    assert said(situation(), read, proposal("BUY")).rule_id == (
-        "G-DIRECTION" if closed else "R-999"
-    )
+    for where, otherwise in ((CONFIRMED, "R-999"), (situation(BARE), "G-CONFIRM")):
+        assert said(where, read, proposal("BUY")).rule_id == (
+            "G-DIRECTION" if closed else otherwise
+        )
 
 
 @pytest.mark.parametrize(
@@ -312,9 +368,11 @@ def test_a_write_needs_its_own_verb_and_no_other_beside_it(
     asked: tuple[Asked, ...], reasons: tuple[str, ...]
 ) -> None:
     read = findings("F1", direction=Direction.WRITE, asked=asked)
-    verdict = said(situation(), read, proposal("BUY"))
+    verdict = said(CONFIRMED, read, proposal("BUY"))
     assert verdict.rule_id == ("G-ACTION" if reasons else "R-999")
     assert verdict.reason_codes == reasons
+    unasked = said(situation(BARE), read, proposal("BUY"))
+    assert unasked.rule_id == ("G-ACTION" if reasons else "G-CONFIRM")
 
 
 def test_without_modes_direction_and_evidence_are_inert() -> None:
@@ -378,8 +436,10 @@ def test_an_unclear_object_is_offered() -> None:
 
 def test_the_sole_own_object_is_taken() -> None:
     read = findings(direction=Direction.WRITE, asked=["FREEZE"])
-    assert said(situation(ONE), read, proposal("FREEZE")).object_id == "C1"
-    assert said(situation(ONE), read, proposal("FREEZE", "C1")).terminal is Terminal.DISPATCH
+    asked = said(situation(ONE), read, proposal("FREEZE"))
+    assert (short(asked), asked.object_id) == (("CLARIFY", "G-CONFIRM"), "C1")
+    agreed = confirming(SMALL, situation(ONE), asked)
+    assert said(agreed, read, proposal("FREEZE", "C1")).terminal is Terminal.DISPATCH
     assert said(situation(), read, proposal("FREEZE")).rule_id == "G-OBJECT"
 
 
