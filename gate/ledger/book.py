@@ -18,6 +18,7 @@ from typing import Any
 from gate.errors import LedgerError
 from gate.ledger.encode import Json
 from gate.ledger.formats import Kind
+from gate.ledger.outcome import is_unfinished
 from gate.ledger.pseudonym import create_key, key_path, read_key
 from gate.ledger.receipts import Erased, Receipt, Receipts, receipt
 from gate.ledger.record import commitment, event, identify, seal
@@ -179,10 +180,13 @@ def erase(book: Book, decision_id: str, *, at: datetime, reason: str) -> int:
     """Record the erasure of a decision's text, then delete text and salt; count the receipts.
 
     Asked again it finishes what a crash left and adds no second record. LedgerError for a decision
-    that was never recorded.
+    that was never recorded, and for a write without an end: its order could not be reconciled.
     """
-    if book.ledger.get(decision_id) is None:
+    decision = book.ledger.get(decision_id)
+    if decision is None:
         raise LedgerError(f"decision `{decision_id}` is not in the ledger; check the id")
+    if is_unfinished(book.ledger, decision):
+        raise LedgerError(f"decision `{decision_id}` is an unfinished write; reconcile it first")
     with suppress(DuplicateRequest):
         book.ledger.append(event(Kind.ERASURE, at, decision_id=decision_id, reason=reason))
     return book.receipts.erase(decision_id, at)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import takewhile
 from typing import Any
 
 from gate.errors import LedgerError
@@ -103,3 +105,18 @@ def unfinished(ledger: Ledger) -> Iterator[Unfinished]:
                 raise LedgerError(f"decision `{decision_id}` is missing; restore a copy")
             if decision.current["terminal"] == Terminal.DISPATCH:
                 yield Unfinished(decision, f"{IN_DOUBT}{decision_id}" in doubted)
+
+
+def is_unfinished(ledger: Ledger, decision: Stored) -> bool:
+    """True for one of those that `unfinished` finds."""
+    if decision.current["terminal"] != Terminal.DISPATCH or not _consumed(ledger, decision):
+        return False
+    decision_id = decision.current["decision_id"]
+    return not ledger.find_all([f"{end}{decision_id}" for end in (EXECUTED, RESOLVED)])
+
+
+def _consumed(ledger: Ledger, decision: Stored) -> bool:
+    """True if a decision consumed a token: what it used up follows it in the chain."""
+    with closing(ledger.iterate(decision.sequence + 1)) as following:
+        uses = takewhile(lambda row: row.kind in (Kind.CONSUMED, Kind.VOIDED), following)
+        return any(row.kind == Kind.CONSUMED for row in uses)

@@ -7,7 +7,7 @@ dispatches nothing (G-STORE).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -227,7 +227,7 @@ class Ledger:
             with file.reading() as connection:
                 yield from segment.keys(connection, prefix)
 
-    def iterate(self, start: int = 1) -> Iterator[Stored]:
+    def iterate(self, start: int = 1) -> Generator[Stored]:
         """The records from `start` in order, as they were when the iteration began."""
         *sealed, file = self._segments()
         end = self.head()

@@ -12,14 +12,26 @@ import pytest
 
 from gate.errors import LedgerError
 from gate.ledger import book as book_module
-from gate.ledger.book import Book, erase, open_book, read_book, recall
+from gate.ledger.book import Book, Written, erase, open_book, read_book, recall, write
 from gate.ledger.formats import Kind
+from gate.ledger.outcome import Outcome, append_outcome
+from gate.ledger.pseudonym import digest
 from gate.ledger.receipts import Erased, Receipt, Receipts
 from gate.ledger.record import commitment, identify
 from gate.ledger.store import DuplicateRequest, Head
 from gate.ledger.verify import verify
-from gate.records import Session
-from tests.gate.ledger.samples import NOW, REQUEST, SPOKEN, book_in, numbered, record, salt_of
+from gate.records import Request, Session
+from tests.gate.ledger.samples import (
+    NOW,
+    PROPOSAL,
+    REQUEST,
+    SPOKEN,
+    book_in,
+    decided,
+    numbered,
+    record,
+    salt_of,
+)
 
 
 def test_a_decision_and_its_receipt_are_kept(tmp_path: Path) -> None:
@@ -176,6 +188,48 @@ def test_erasing_an_unknown_decision_is_an_error(tmp_path: Path) -> None:
         pytest.raises(LedgerError, match="decision `nope` is not in the ledger"),
     ):
         erase(book, "nope", at=NOW, reason="asked")
+
+
+ENDS = [outcome for outcome in Outcome if outcome not in (Outcome.IN_DOUBT, Outcome.RE_ASKED)]
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_write_is_not_erased_before_its_end_is_recorded(tmp_path: Path, end: Outcome) -> None:
+    with book_in(tmp_path) as book:
+        written = confirmed(book, numbered(1), (digest(b"token"), digest(b"another")))
+        decision_id = written.record["decision_id"]
+        for told in (None, Outcome.IN_DOUBT, Outcome.RE_ASKED):
+            if told is not None:
+                append_outcome(book.ledger, decision_id, told, at=NOW)
+            with pytest.raises(LedgerError, match="is an unfinished write; reconcile it first"):
+                erase(book, decision_id, at=NOW, reason="asked")
+            assert isinstance(book.receipts.get(written.record["text_commitment"]), Receipt)
+        append_outcome(book.ledger, decision_id, end, at=NOW)
+        assert erase(book, decision_id, at=NOW, reason="asked") == 1
+        assert erase(book, decision_id, at=NOW, reason="asked") == 0
+
+
+def test_a_decision_that_makes_tokens_void_can_be_erased(tmp_path: Path) -> None:
+    with book_in(tmp_path) as book:
+        written = confirmed(book, numbered(1), (), void=(digest(b"token"),))
+        assert erase(book, written.record["decision_id"], at=NOW, reason="asked") == 1
+
+
+def test_an_unfinished_write_of_a_sealed_segment_is_not_erased(tmp_path: Path) -> None:
+    with book_in(tmp_path) as book:
+        written = confirmed(book, numbered(1), (digest(b"token"),))
+        book.ledger.rotate()
+        record(book, numbered(2))
+        with pytest.raises(LedgerError, match="is an unfinished write"):
+            erase(book, written.record["decision_id"], at=NOW, reason="asked")
+
+
+def confirmed(book: Book, request: Request, consume: tuple[str, ...], **more: Any) -> Written:
+    """A dispatch that uses up tokens."""
+    clear = decided(request, PROPOSAL, NOW)
+    assert clear["terminal"] == "DISPATCH"
+    more |= {"tier_answer": PROPOSAL, "clear": clear, "salt": salt_of(request)}
+    return write(book, request=request, consume=consume, **more)
 
 
 def test_an_erased_request_cannot_be_repeated(tmp_path: Path) -> None:

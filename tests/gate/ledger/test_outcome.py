@@ -10,7 +10,14 @@ import pytest
 
 from gate.errors import LedgerError
 from gate.ledger.formats import ONCE, Kind
-from gate.ledger.outcome import Outcome, OutcomeKnown, append_outcome, standing, unfinished
+from gate.ledger.outcome import (
+    Outcome,
+    OutcomeKnown,
+    append_outcome,
+    is_unfinished,
+    standing,
+    unfinished,
+)
 from gate.ledger.pseudonym import digest
 from gate.ledger.record import Sealed, event
 from gate.ledger.store import Ledger
@@ -145,6 +152,8 @@ def test_what_has_no_end_is_unfinished_in_the_order_of_dispatch(ledger: Ledger) 
     append_outcome(ledger, ids[5], Outcome.IN_DOUBT, at=NOW)
     append_outcome(ledger, ids[6], Outcome.RE_ASKED, at=NOW)
     found = list(unfinished(ledger))
+    told = [row for row in ledger.iterate() if row.kind == Kind.DECISION]
+    assert [row for row in told if is_unfinished(ledger, row)] == [one.decision for one in found]
     assert [(one.decision.key, one.in_doubt) for one in found] == [
         (ids[4], False),
         (ids[5], True),
@@ -163,6 +172,8 @@ def test_only_a_dispatch_that_consumed_a_token_is_unfinished_and_only_once(ledge
     )
     (left,) = unfinished(ledger)
     assert left.decision.sequence == dispatch.sequence
+    told = [row for row in ledger.iterate() if row.kind == Kind.DECISION]
+    assert [is_unfinished(ledger, row) for row in told] == [False, False, True]
 
 
 def test_an_empty_ledger_has_nothing_unfinished(ledger: Ledger) -> None:
