@@ -7,7 +7,6 @@ RouteBR artifact to a `Part`; `PARTS` lists them.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
@@ -21,6 +20,7 @@ from eval.cedar import rules_against_cedarpy
 from eval.result import host_class
 from eval.scale import million_aliases, thousand_rules
 from eval.timing import ROUNDS, Part, Ratio
+from inference import sinks
 
 ROOT = Path(__file__).resolve().parents[1]
 ROUTEBR = ROOT.parent / "shared" / "data" / "routebr"
@@ -77,15 +77,14 @@ def _wanted(ratio: Ratio) -> str:
 def main(routebr: Path = ROUTEBR, out: Path = STORED) -> int:
     """Measure every part, print and store the run; 0, 1 if a ratio is missed, 2 without the data."""
     if not routebr.is_dir():
-        print(
-            f"error: no RouteBR folder at `{routebr}`; put the public data there", file=sys.stderr
-        )
+        problem = f"error: no RouteBR folder at `{routebr}`; put the public data there"
+        print(sinks.terminal(problem), file=sys.stderr)
         return 2
     parts = tuple(part(routebr) for part in PARTS)
     out.parent.mkdir(parents=True, exist_ok=True)
-    stored = json.dumps(record(parts, datetime.now(UTC)), indent=2, ensure_ascii=False)
+    stored = sinks.json_text(record(parts, datetime.now(UTC)), indent=2)
     out.write_text(stored + "\n", encoding="utf-8")
-    print(table(parts))
+    print(*map(sinks.terminal, table(parts).splitlines()), sep="\n")
     return 0 if all(ratio.holds for part in parts for ratio in part.ratios) else 1
 
 

@@ -41,6 +41,7 @@ from gate.ledger.record import identify, seal
 from gate.ledger.verify import verify
 from gate.load import load
 from gate.records import Entry, Proposal, Request, Session
+from inference import sinks
 
 ROOT = Path(__file__).resolve().parents[1]
 STORED = ROOT / "eval" / "results" / "bench_ledger.json"
@@ -248,7 +249,7 @@ def main(arguments: Sequence[str] = (), out: Path = STORED) -> int:
         result = measure(Path(folder))
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    print(table(result))
+    print(*map(sinks.terminal, table(result).splitlines()), sep="\n")
     return 0 if result["appends"]["ratio"]["holds"] and result["verify"]["holds"] else 1
 
 

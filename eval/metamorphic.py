@@ -6,9 +6,6 @@ and no object proposed, so that a proposer that abstains cannot hide what the ga
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -32,6 +29,7 @@ from gate.configuration import Configuration
 from gate.findings import find
 from gate.load import load
 from gate.records import Proposal, Situation, Switches, Verdict
+from inference import sinks
 
 SUITE = "routebr-metamorphic"
 MATERIAL = ("frames.csv", "lookalikes.csv", "clauses.csv", "negations.csv")
@@ -211,7 +209,7 @@ def write(out: Path, result: MetamorphicResult, decided: Sequence[Decided]) -> N
     parts = sections(result, decided)
     title = f"RouteBR, metamorphic: {result.run.backend}"
     files = {
-        "metamorphic.json": json.dumps(asdict(result), ensure_ascii=False, indent=2) + "\n",
+        "metamorphic.json": sinks.json_text(asdict(result), indent=2) + "\n",
         "derived.csv": _cases(decided),
         "metamorphic.md": report.markdown(title, parts),
         "metamorphic.html": report.html(title, parts),
@@ -220,16 +218,14 @@ def write(out: Path, result: MetamorphicResult, decided: Sequence[Decided]) -> N
 
 
 def _cases(decided: Sequence[Decided]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    rows: list[tuple[str, ...]] = [COLUMNS]
     for d in decided:
         case, gold = d.derived.case, d.derived.case.gold
         what = (case.case_id, d.derived.kind, d.derived.source, d.derived.expect.value)
         asked = (case.utterance, "|".join(case.history), gold.action, gold.object_id)
         proposed = (d.judged.value, *_verdict(d.proposed))
-        writer.writerow((*what, *asked, *proposed, d.given_judged.value, *_verdict(d.given)))
-    return text.getvalue()
+        rows.append((*what, *asked, *proposed, d.given_judged.value, *_verdict(d.given)))
+    return sinks.csv_text(rows)
 
 
 def _verdict(verdict: Verdict) -> tuple[str, str, str, str]:

@@ -1,16 +1,17 @@
 """A result as a page to read: sections of text and tables, written as Markdown and as HTML.
 
-The HTML is one file without scripts or links to elsewhere, so that it can be read offline.
+Every text passes the sink of its format. The HTML is one file without scripts or links to
+elsewhere, so that it can be read offline.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from html import escape
 
 from eval.outcome import Outcome
 from eval.result import Interval, Result, Share, Slice
+from inference import sinks
 
 STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
@@ -47,22 +48,18 @@ def sections(result: Result, outcomes: Sequence[Outcome]) -> tuple[Section, ...]
 
 def markdown(title: str, parts: Sequence[Section]) -> str:
     """The sections as Markdown."""
-    lines = [f"# {title}", ""]
+    lines = [f"# {sinks.markdown(title)}", ""]
     for part in parts:
-        lines += [f"## {part.title}", ""]
-        lines += [line for text in part.paragraphs for line in (text, "")]
+        lines += [f"## {sinks.markdown(part.title)}", ""]
+        lines += [line for text in part.paragraphs for line in (sinks.markdown(text), "")]
         if part.table:
             lines += [*_markdown_table(part.table), ""]
     return "\n".join(lines)
 
 
 def _markdown_table(table: Sequence[Sequence[str]]) -> list[str]:
-    rows = ["| " + " | ".join(_cell(c) for c in row) + " |" for row in table]
+    rows = ["| " + " | ".join(map(sinks.markdown, row)) + " |" for row in table]
     return [rows[0], "|" + "---|" * len(table[0]), *rows[1:]]
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
 
 
 def html(title: str, parts: Sequence[Section]) -> str:
@@ -71,20 +68,22 @@ def html(title: str, parts: Sequence[Section]) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n"
-        f"<body><h1>{escape(title)}</h1>\n{body}\n</body></html>\n"
+        f"<title>{sinks.html(title)}</title><style>{STYLE}</style></head>\n"
+        f"<body><h1>{sinks.html(title)}</h1>\n{body}\n</body></html>\n"
     )
 
 
 def _html_section(part: Section) -> str:
-    texts = "".join(f"<p>{escape(text)}</p>" for text in part.paragraphs)
+    texts = "".join(f"<p>{sinks.html(text)}</p>" for text in part.paragraphs)
     if not part.table:
-        return f"<h2>{escape(part.title)}</h2>{texts}"
+        return f"<h2>{sinks.html(part.title)}</h2>{texts}"
     head, *rows = part.table
-    header = "".join(f"<th>{escape(c)}</th>" for c in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
+    header = "".join(f"<th>{sinks.html(c)}</th>" for c in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{sinks.html(c)}</td>" for c in row) + "</tr>" for row in rows
+    )
     table = f"<table><tr>{header}</tr>{body}</table>"
-    return f"<h2>{escape(part.title)}</h2>{texts}{table}"
+    return f"<h2>{sinks.html(part.title)}</h2>{texts}{table}"
 
 
 def percent(share: float | None) -> str:

@@ -6,12 +6,13 @@ was there to measure, never zero.
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from inference import sinks
 
 SCHEMA_VERSION = 1
 Interval = tuple[float, float]
@@ -152,7 +153,7 @@ def to_json(result: Result) -> str:
         "in": result.tokens_per_case.into,
         "out": result.tokens_per_case.out,
     }
-    return json.dumps(_rounded(value), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return sinks.json_text(_rounded(value), indent=2) + "\n"
 
 
 def _rounded(value: Any) -> Any:

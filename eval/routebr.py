@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +15,7 @@ from eval.suites import routebr
 from gate.configuration import Configuration
 from gate.load import load
 from gate.records import Switches
+from inference import sinks
 
 SYSTEM = "routelock"
 NOW = datetime(2026, 8, 16, tzinfo=UTC)
@@ -110,11 +109,7 @@ def write(out: Path, result: Result, outcomes: Sequence[Outcome]) -> None:
 
 def predictions(outcomes: Sequence[Outcome]) -> str:
     """One CSV row per case, in the order of the cases."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(_prediction(o) for o in outcomes)
-    return text.getvalue()
+    return sinks.csv_text([COLUMNS, *(_prediction(o) for o in outcomes)])
 
 
 def _prediction(outcome: Outcome) -> tuple[object, ...]:

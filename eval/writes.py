@@ -8,9 +8,6 @@ everything is no lock. `python -m eval.writes` runs it on the demo institution.
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -42,6 +39,7 @@ from gate.records import (
     Terminal,
     Verdict,
 )
+from inference import sinks
 
 ROOT = Path(__file__).resolve().parents[1]
 DEMO = ROOT / "configs" / "demo"
@@ -133,7 +131,7 @@ def run(configuration: Path, out: Path) -> WritesResult:
     through = decide_all(loaded, messages, calm)
     result = measure(loaded, messages, through, _describe(loaded, configuration, calm))
     files = {
-        "writes.json": json.dumps(asdict(result), ensure_ascii=False, indent=2) + "\n",
+        "writes.json": sinks.json_text(asdict(result), indent=2) + "\n",
         "through.csv": _rows(through),
     }
     output.write(out, files)
@@ -254,17 +252,15 @@ def _describe(configuration: Configuration, folder: Path, calm: Clear) -> Run:
 
 def _rows(through: Sequence[Through]) -> str:
     """Every write that got through, faults first, the worst on top."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    rows: list[tuple[str, ...]] = [COLUMNS]
     worst = [*Fault, None]
     for t in sorted(through, key=lambda t: worst.index(t.fault)):
         m, v = t.message, t.verdict
         what = (m.message_id, m.kind, m.language, t.fault.value if t.fault else "")
         gold = (t.proposed, v.object_id, m.asked, m.object_id, v.terminal.value, v.rule_id)
         turns = "|".join(f"{turn.role}: {turn.text}" for turn in m.history)
-        writer.writerow((*what, *gold, m.utterance, turns))
-    return text.getvalue()
+        rows.append((*what, *gold, m.utterance, turns))
+    return sinks.csv_text(rows)
 
 
 def main(folder: Path = DEMO, out: Path = OUT) -> int:
@@ -273,11 +269,11 @@ def main(folder: Path = DEMO, out: Path = OUT) -> int:
     result = run(folder, out)
     for name in ("not_asked", "wrong_object", "unconfirmed", "asked_through"):
         share: Share = getattr(result, name)
-        print(f"{name:14} {share.count:6} of {share.of}")
+        print(sinks.terminal(f"{name:14} {share.count:6} of {share.of}"))
     for t in result.by_kind:
         asked = f"asked through {t.asked_through.count} of {t.asked_through.of}"
-        print(f"  {t.kind:12} {t.language}  {t.messages:5} messages  {t.not_asked:4} not asked  "
-              f"{t.wrong_object:4} wrong object  {asked}")  # fmt: skip
+        what = f"{t.kind:12} {t.language}  {t.messages:5} messages  {t.not_asked:4} not asked"
+        print(sinks.terminal(f"  {what}  {t.wrong_object:4} wrong object  {asked}"))
     faults = (result.not_asked, result.wrong_object, result.unconfirmed)
     return 1 if any(share.count for share in faults) else 0
 

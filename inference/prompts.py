@@ -1,23 +1,22 @@
 """The proposer's prompt: what never changes first, then objects, history and the request.
 
 The order lets a backend keep the model's state after the static part. Everything that a person
-wrote is neutralised and quoted: it is data, never an instruction.
+wrote passes `sinks.prompt`: it is data, never an instruction.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from gate.catalog import Catalog
 from gate.records import Turn
+from inference import sinks
 from inference.question import ObjectChoice, Question
 from inference.tiers.scores import OUT_OF_SCOPE
 
-VERSION = "1"
+VERSION = "2"
 
 RULES = """\
 You route one request of a customer to one service, or to none.
@@ -30,8 +29,6 @@ OUT_OF_SCOPE_NAME = "None of these"
 CONTENT_FREE = ("N/A", "...", "")
 """Requests that ask for nothing; what a model prefers for them is its bias."""
 
-_CONTROL = re.compile(r"<\|[^<>|\s]{0,40}\|>|</?s>|\[/?INST\]|<</?SYS>>|</?(?:think|tool_call)>")
-
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
@@ -39,23 +36,6 @@ class Prompt:
 
     static: str
     dynamic: str
-
-
-def neutralise(text: str, specials: Iterable[str] = ()) -> str:
-    """Break every control token in a text, so that no tokenizer can read it as one.
-
-    `specials` are the model's own; the usual ones of other models are broken anyway.
-    """
-    found = _CONTROL.sub(lambda match: f"{match[0][0]} {match[0][1:]}", text)
-    for special in sorted((s for s in specials if len(s) > 1), key=len, reverse=True):
-        while special in found:
-            found = found.replace(special, f"{special[0]} {special[1:]}")
-    return found
-
-
-def quoted(text: str) -> str:
-    """A person's text as one neutralised line in quotation marks."""
-    return json.dumps(neutralise(text), ensure_ascii=False)
 
 
 def label_names(catalog: Catalog) -> dict[str, str]:
@@ -82,17 +62,17 @@ def content_free(static: str) -> tuple[Prompt, ...]:
 
 
 def _objects(objects: Iterable[ObjectChoice]) -> str:
-    lines = [f"- {choice.object_id}: {quoted(choice.shown_as)}" for choice in objects]
+    lines = [f"- {choice.object_id}: {sinks.prompt(choice.shown_as)}" for choice in objects]
     return "\n".join(("Objects named:", *lines)) if lines else ""
 
 
 def _history(turns: Iterable[Turn]) -> str:
-    lines = [f"- {turn.role}: {quoted(turn.text)}" for turn in turns]
+    lines = [f"- {turn.role}: {sinks.prompt(turn.text)}" for turn in turns]
     return "\n".join(("Earlier turns:", *lines)) if lines else ""
 
 
 def _request(text: str) -> str:
-    return f"Request: {quoted(text)}\nService:"
+    return f"Request: {sinks.prompt(text)}\nService:"
 
 
 def digest(static: str) -> str:
@@ -102,4 +82,4 @@ def digest(static: str) -> str:
 
 def with_specials_broken(prompt_: Prompt, specials: Iterable[str]) -> Prompt:
     """The prompt with the model's own control tokens broken in the part that people wrote."""
-    return replace(prompt_, dynamic=neutralise(prompt_.dynamic, specials))
+    return replace(prompt_, dynamic=sinks.broken(prompt_.dynamic, specials))

@@ -22,7 +22,7 @@ import yaml
 
 from inference import artefacts
 from inference.errors import ArtefactError
-from scripts import environment
+from scripts import environment, terminal
 
 SOURCES = Path("configs/models.yaml")
 STORE = Path("var/models")
@@ -174,9 +174,9 @@ def main() -> int:
             started = time.monotonic()
             done = install(source, STORE)
             seconds = time.monotonic() - started
-            print(f"      {done} {STORE / source.name} ({seconds:.1f} s)", flush=True)
+            terminal.say(f"      {done} {STORE / source.name} ({seconds:.1f} s)")
     except ArtefactError as error:
-        print(f"error: {error}", file=sys.stderr)
+        terminal.tell(f"error: {error}")
         return 2
     return 0
 

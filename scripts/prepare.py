@@ -6,7 +6,6 @@ Every artefact keeps the digests of what it was made from. One whose digests sti
 alone, so a second run only compares.
 """
 
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +16,7 @@ from inference import artefacts, demo, stores
 from inference.appliance import ENCODER
 from inference.encoder import TorchEncoder
 from inference.errors import ArtefactError
-from scripts import environment
+from scripts import environment, terminal
 
 DEMO = Path("configs/demo")
 LABELS = Path("training/data/demo/utterances.csv")
@@ -72,10 +71,10 @@ def _router_is_current(out: Path, labels: Path, base: Path) -> bool:
 def _step(name: str, path: Path, current: bool, build: Callable[[], object]) -> None:
     started = time.monotonic()
     if not current:
-        print(f"      building the {name} in {path}", flush=True)
+        terminal.say(f"      building the {name} in {path}")
         build()
     done = "is up to date" if current else f"built in {time.monotonic() - started:.0f} s"
-    print(f"      {name} {done}", flush=True)
+    terminal.say(f"      {name} {done}")
 
 
 def main() -> int:
@@ -84,7 +83,7 @@ def main() -> int:
     try:
         prepare()
     except RoutelockError as error:
-        print(f"error: {error}", file=sys.stderr)
+        terminal.tell(f"error: {error}")
         return 2
     return 0
 

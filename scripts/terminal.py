@@ -3,48 +3,47 @@
 from __future__ import annotations
 
 import codecs
-import json
 import sys
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, TypeVar
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from gate.errors import RequestError
+from inference import sinks
 
 T = TypeVar("T")
 
-_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-
-
-def safe(text: object) -> str:
-    """`text` for a terminal: control, format and unassigned characters shown as \\u escapes."""
-    shown = (
-        f"\\u{ord(c):04x}" if unicodedata.category(c) in _HIDDEN else c
-        for c in str(text).replace("\n", " ")
-    )
-    return "".join(shown)
-
-
-def markup(text: object) -> str:
-    """`safe` text with rich's markup characters escaped."""
-    return escape(safe(text))
-
 
 def console() -> Console:
-    """The console on standard output."""
-    return Console(highlight=False, soft_wrap=False)
+    """The console on standard output; it reads neither markup nor names of emoji in a text."""
+    return Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
 
 
 def tell(message: str) -> None:
     """One line for a person, on standard error."""
-    print(safe(message), file=sys.stderr)
+    print(sinks.terminal(message), file=sys.stderr)
+
+
+def say(message: str) -> None:
+    """One line on standard output, at once."""
+    print(sinks.terminal(message), flush=True)
+
+
+def page(text: str) -> None:
+    """A text of several lines on standard output."""
+    print(*map(sinks.terminal, text.splitlines()), sep="\n")
+
+
+def styled(*parts: object) -> None:
+    """One line on standard output; a part is a text, or a text with its style of rich."""
+    pairs = (part if isinstance(part, tuple) else (part, "") for part in parts)
+    console().print(Text.assemble(*((sinks.terminal(text), style) for text, style in pairs)))
 
 
 def for_people() -> bool:
@@ -54,17 +53,18 @@ def for_people() -> bool:
 
 def rows(title: str, columns: Iterable[str], lines: Iterable[Iterable[object]]) -> None:
     """Print a table; every cell is escaped."""
-    table = Table(title=markup(title) or None, title_justify="left", show_lines=False)
+    shown = Text(sinks.terminal(title)) if title else None
+    table = Table(title=shown, title_justify="left", show_lines=False)
     for column in columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(Text(sinks.terminal(column)), overflow="fold")
     for line in lines:
-        table.add_row(*(markup(cell) for cell in line))
+        table.add_row(*(Text(sinks.terminal(cell)) for cell in line))
     console().print(table)
 
 
 def json_line(value: Mapping[str, Any], out: TextIO | None = None) -> None:
     """One JSON object on one line."""
-    print(json.dumps(value, ensure_ascii=False, sort_keys=False), file=out or sys.stdout)
+    print(sinks.json_text(value), file=out or sys.stdout)
 
 
 @contextmanager
@@ -109,7 +109,9 @@ def progress(items: Iterable[T], what: str = "requests") -> Iterator[T]:
         yield from items
         return
     columns = (SpinnerColumn(), TextColumn("{task.completed} " + what), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+    with Progress(
+        *columns, console=Console(stderr=True, markup=False, emoji=False), transient=True
+    ) as shown:
         task = shown.add_task(what, total=None)
         for item in items:
             yield item

@@ -173,12 +173,16 @@ def test_an_unknown_command_is_wrong_use() -> None:
     assert run("gate", "decline").returncode == 2
 
 
-def test_terminal_text_hides_no_control_characters() -> None:
-    from scripts.terminal import markup, safe
+def test_terminal_text_is_neither_markup_nor_control(capsys: pytest.CaptureFixture[str]) -> None:
+    from scripts import terminal
 
-    hostile = "a\x1b[31mb\u202ec\nd[bold]e\x00"
-    assert safe(hostile) == "a\\u001b[31mb\\u202ec d[bold]e\\u0000"
-    assert "\\[bold]" in markup(hostile)
+    hostile = "a\x1b[31mb\u202ec\nd[bold]e\x00:boom:"
+    shown = "a\\u001b[31mb\\u202ec d[bold]e\\u0000:boom:"
+    terminal.styled((hostile, "bold"), " and [red]")
+    terminal.tell(hostile)
+    assert capsys.readouterr() == (f"{shown} and [red]\n", f"{shown}\n")
+    terminal.rows(hostile, [hostile], [[hostile]])
+    assert capsys.readouterr().out.count(shown) == 3
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ class EmbeddedBackend:
 
     def _tail(self, prefix: _Prefix, prompt: Prompt) -> list[int]:
         tokenizer, _ = self._load()
-        own = prompts.with_specials_broken(prompt, tokenizer.all_special_tokens)
+        own = prompts.with_specials_broken(prompt, _control_tokens(tokenizer))
         ids = tokenizer.encode(own.dynamic + prefix.suffix, add_special_tokens=False)
         if len(ids) > MAX_DYNAMIC_TOKENS:
             raise BackendError("prompt_too_long", f"{len(ids)} tokens after the static part")
@@ -126,6 +126,12 @@ class EmbeddedBackend:
             scores.append(sum(float(row[t]) for row, t in zip(read, ids, strict=True)))
             at += len(ids) - 1
         return scores
+
+
+def _control_tokens(tokenizer: Any) -> set[str]:
+    """The tokens that this tokenizer reads as one: its special ones, and added ones with a mark."""
+    added = {token for token in tokenizer.get_added_vocab() if not token.isalnum()}
+    return {*tokenizer.all_special_tokens, *added}
 
 
 def _framing(tokenizer: Any, static: str) -> tuple[str, str]:

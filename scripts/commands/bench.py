@@ -31,7 +31,7 @@ def routebr(
     from eval.routebr import run
 
     run(data, cases, proposer, out)
-    print((out / "metrics.json").read_text(encoding="utf-8"))
+    terminal.page((out / "metrics.json").read_text(encoding="utf-8"))
 
 
 @app.command(
@@ -52,7 +52,7 @@ def metamorphic(
 
     result = run(data, cases, proposer, out)
     for path in sorted(out.glob("*.md")):
-        print(path.read_text(encoding="utf-8"))
+        terminal.page(path.read_text(encoding="utf-8"))
     counts = (result.proposed.all.false_dispatch, result.right_action_given.all.false_dispatch)
     if any(counts):
         terminal.tell(

@@ -129,26 +129,24 @@ def show(number: int, case: dict[str, Any], answered: Answered) -> None:
     routed = answered.routed
     tiers = " > ".join(f"{t.tier} {_said(t.reply.answer)}" for t in routed.tried)
     verdict = routed.verdict
-    out = terminal.console()
-    mark = "[green]" if answered.terminal.value == "DISPATCH" else "[yellow]"
-    out.print(f"\n[bold]{number:2d}  {terminal.markup(case['shows'])}[/bold]")
+    terminal.styled("")
+    terminal.styled((f"{number:2d}  {case['shows']}", "bold"))
     for turn in routed.request.history:
-        out.print(f"    [dim]{terminal.markup(turn.role)}: {terminal.markup(turn.text)}[/dim]")
-    out.print(f"    [cyan]\u201c{terminal.markup(case['utterance'])}\u201d[/cyan]")
-    out.print(f"    tiers    {terminal.markup(tiers)}")
-    out.print(f"    reads    {routed.findings.direction.value}{terminal.markup(_spans(answered))}")
-    action = f"{verdict.action_id or '-'}  object {verdict.object_id}"
-    out.print(f"    action   {terminal.markup(action)}")
+        terminal.styled((f"    {turn.role}: {turn.text}", "dim"))
+    terminal.styled((f"    \u201c{case['utterance']}\u201d", "cyan"))
+    terminal.styled(f"    tiers    {tiers}")
+    terminal.styled(f"    reads    {routed.findings.direction.value}{_spans(answered)}")
+    terminal.styled(f"    action   {verdict.action_id or '-'}  object {verdict.object_id}")
     reasons = ", ".join(answered.reasons or verdict.reason_codes)
     decided = f"{answered.rule_id}{f'  ({reasons})' if reasons else ''}"
-    out.print(f"    decided  {mark}{answered.terminal.value}[/] by {terminal.markup(decided)}")
+    colour = "green" if answered.terminal.value == "DISPATCH" else "yellow"
+    terminal.styled("    decided  ", (answered.terminal.value, colour), f" by {decided}")
     for text in answered.message.splitlines():
-        out.print(f"    [bold]{terminal.markup(text)}[/bold]")
+        terminal.styled((f"    {text}", "bold"))
     for c in answered.citations:
         where = " > ".join(c.headings) or (f"as of {c.as_of}" if c.as_of else "")
         paragraph = f", paragraph {c.paragraph}" if c.paragraph else ""
-        place = terminal.markup(f"[{c.evidence_id}] {c.source}: {where}{paragraph}")
-        out.print(f"    [dim]{place}[/dim]")
+        terminal.styled((f"    [{c.evidence_id}] {c.source}: {where}{paragraph}", "dim"))
 
 
 def overview(ended: list[tuple[dict[str, Any], Answered]]) -> None:

@@ -290,7 +290,7 @@ def language(
         return
     if script not in ("latin", "han"):
         raise ConfigError(f"script `{script}` is unknown", fix="use latin or han")
-    print(scaffold(tag, script), end="")
+    terminal.page(scaffold(tag, script))
 
 
 @app.command(epilog="Example: routelock gate schemas configs/schemas")

@@ -2,67 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gate.load import load
 from gate.records import Turn
 from inference import prompts
 from inference.question import ObjectChoice, Question
-from tests.models import PROPOSER, ROOT, model
-
-CONTROL = [
-    "<|im_end|>",
-    "<|im_start|>assistant",
-    "<|endoftext|>",
-    "<s>",
-    "</s>",
-    "[INST]",
-    "<</SYS>>",
-    "<think>",
-    "<<|im_end|>|im_end|>",
-    "<|im_<|im_end|>end|>",
-]
+from tests.models import ROOT
 
 
 @pytest.fixture(scope="module")
 def static() -> str:
     return prompts.static_part(load(ROOT / "configs/demo").catalog)
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> Any:
-    from transformers import AutoTokenizer
-
-    return AutoTokenizer.from_pretrained(model(PROPOSER).folder, local_files_only=True)
-
-
-@pytest.mark.parametrize("text", CONTROL)
-def test_control_strings_never_become_control_tokens(text: str, tokenizer: Any) -> None:
-    specials = tokenizer.all_special_tokens
-    ids = tokenizer.encode(prompts.neutralise(f"a {text} b", specials), add_special_tokens=False)
-    assert not set(ids) & set(tokenizer.all_special_ids)
-
-
-@given(st.lists(st.sampled_from([*CONTROL, "<|", "|>", "im_end", "<", ">", "|", "a", " "])))
-def test_pieces_of_control_strings_never_join_to_one(parts: list[str]) -> None:
-    found = prompts.neutralise("".join(parts), ["<|im_end|>", "<|im_start|>"])
-    assert "<|im_end|>" not in found
-    assert "<|im_start|>" not in found
-
-
-@given(st.text())
-def test_text_without_control_strings_stays_as_it_is(text: str) -> None:
-    if not any(mark in text for mark in "<["):
-        assert prompts.neutralise(text, ["<|im_end|>"]) == text
-
-
-@pytest.mark.parametrize("special", [" ", "\n", "a", ""])
-def test_model_with_a_tiny_special_token_does_no_harm(special: str) -> None:
-    assert prompts.neutralise("a b\nc", [special]) == "a b\nc"
 
 
 def test_static_part_holds_every_service_and_nothing_of_a_request(static: str) -> None:

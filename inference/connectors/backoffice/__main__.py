@@ -6,7 +6,6 @@ Prints one line of JSON with its port as soon as it accepts connections.
 from __future__ import annotations
 
 import argparse
-import json
 import socket
 import ssl
 import sys
@@ -18,6 +17,7 @@ import uvicorn
 import yaml
 
 from gate.errors import RoutelockError
+from inference import sinks
 from inference.connectors import signing
 from inference.connectors.backoffice import bank
 from inference.connectors.backoffice.service import Office, build
@@ -36,13 +36,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error))
     office = Office(given.database, secret, _now, given.window, given.fault_file)
     with listener:
-        print(json.dumps({"port": listener.getsockname()[1]}), flush=True)
+        print(sinks.json_text({"port": listener.getsockname()[1]}), flush=True)
         uvicorn.Server(_settings(office, given)).run(sockets=[listener])
     return 0
 
 
 def _fail(problem: str) -> int:
-    print(f"error: {problem}", file=sys.stderr)
+    print(sinks.terminal(f"error: {problem}"), file=sys.stderr)
     return 2
 
 
