@@ -15,18 +15,21 @@ from gate.lexicon import (
     CONDITIONAL,
     CONJUNCTION,
     CONTRAST,
+    DISPOSAL,
     EXCEPTION,
     FILLER,
     JOINER,
     LIGHT,
     NEGATION,
     OPENING,
+    PARTICLE,
     PAST,
     QUESTION,
     READ,
     REPORTED,
     REQUEST,
     RETRACTION,
+    SOFTENER,
     THIRD,
     WISH,
     WRITE,
@@ -38,7 +41,7 @@ from gate.lexicon import (
 OPENERS: Final = REQUEST | WISH
 CUES: Final = READ | WRITE
 FORMS: Final = OPENERS | OPENING
-ASKING: Final = FORMS | CUES | NEGATION
+ASKING: Final = FORMS | CUES | NEGATION | DISPOSAL
 SKIPPED: Final = FILLER | CLAUSE | JOINER | CONJUNCTION
 MASKED: Final = (
     NEGATION | CONDITIONAL | QUESTION | PAST | REPORTED | CONTRAST | CONJUNCTION | THIRD | ANAPHOR
@@ -157,13 +160,23 @@ def split(lexicon: Lexicon, text: str, hits: Sequence[Hit]) -> tuple[Clause, ...
         before = text[clause.start - 1 : clause.start]
         either = either or (clause.question and before == ":" and len(clauses) > 1)
         reported = ending is not None and bool(ending.tags & REPORTED)
-        if clause.tags & CONDITIONAL or either or reported:
+        if clause.tags & CONDITIONAL or either or reported or _comments(text, clauses):
             talk.add(clause.sentence)
         if (ending or clause.tags & RETRACTION) and _retracts(text, clause, ending):
             talk.update(c.sentence for c in clauses)
     if talk:
         return tuple(c._replace(talk=c.talk or c.sentence in talk) for c in clauses)
     return tuple(clauses)
+
+
+def _comments(text: str, clauses: Sequence[Clause]) -> bool:
+    """True for a question about the words before it, in a script without spaces (冻结我的卡，收费吗)."""
+    if len(clauses) < 2 or not clauses[-1].question:
+        return False
+    topic = clauses[-2]
+    if not topic.bare or topic.asks_from is None or topic.tags & SOFTENER:
+        return False
+    return topic.sentence == clauses[-1].sentence and not is_word(text[topic.asks_from])
 
 
 def _ending(text: str, clause: Clause) -> Hit | None:
@@ -287,6 +300,7 @@ def _clause(
     asks_from, bare = _asks(text, start, inside, jumps, tags)
     asks_back = asks_from is not None and not tags & OPENERS and text[end - 1] == "?"
     question = bool(tags & QUESTION) or asks_back
+    question = question or (bool(tags & PARTICLE) and not tags & REQUEST)
     aside = question or bool(tags & (NEGATION | REPORTED))
     if previous is not None and previous.sentence == sentence:
         aside = aside or _goes_on(text, previous, bare, joined and asks_from is None)
@@ -330,17 +344,24 @@ def _asks(
         return None, False
     first = skip(text, start, jumps)
     leading = [h for h in inside if h.start == first]
-    if any(h.tags & CUES for h in leading):
+    if any(h.tags & (CUES | DISPOSAL) for h in leading):
         return first, not any(h.tags & OPENERS and h.end <= first for h in inside)
     form = next((h for h in leading if h.tags & FORMS), None)
     form = form or next((h for h in inside if h.tags & OPENERS), None)
     if form is None:
-        return None, False
+        softened = _softened(inside) if tags & SOFTENER else None
+        return softened, softened is not None
     forms = {h.start: h.end for h in reversed(inside) if h.tags & FORMS}
     end = form.end
     while (following := skip(text, end, jumps)) in forms:
         end = forms[following]
     return end, False
+
+
+def _softened(inside: Sequence[Hit]) -> int | None:
+    """Where a verb stands that a softener right behind it makes a request (我的卡冻结一下)."""
+    soft = {h.start for h in inside if h.tags & SOFTENER}
+    return next((h.start for h in inside if h.tags & WRITE and h.end in soft), None)
 
 
 def governed(lexicon: Lexicon, clause: Clause, text: str) -> tuple[Hit, ...]:
@@ -355,7 +376,7 @@ def governed(lexicon: Lexicon, clause: Clause, text: str) -> tuple[Hit, ...]:
         return ()
     found: list[Hit] = []
     first = skip(text, clause.asks_from, clause.jumps)
-    opened = lexicon.prepositions.starting_at(text, first)
+    opened = _opened(lexicon, text, clause.asks_from, first)
     reach, light = first, False
     for hit in clause.hits:
         if hit.start < clause.asks_from or not hit.tags & CUES:
@@ -366,12 +387,33 @@ def governed(lexicon: Lexicon, clause: Clause, text: str) -> tuple[Hit, ...]:
             break
         if hit.start == reach and found and not light:
             break
-        if _noun(lexicon, text, hit.end):
+        if _noun(lexicon, text, _completed(lexicon, clause, text, hit)):
             return ()
         if hit.end > reach:
             reach, light = hit.end, bool(hit.tags & LIGHT)
         found.append(hit)
     return tuple(found)
+
+
+def _opened(lexicon: Lexicon, text: str, asks_from: int, first: int) -> int:
+    """Where the preposition ends that stands behind the request form, or at its end; or -1."""
+    opened = lexicon.prepositions.starting_at(text, first)
+    within = opened < 0 and bool(lexicon.prepositions.ending_at(text, asks_from))
+    return first if within else opened
+
+
+def _completed(lexicon: Lexicon, clause: Clause, text: str, verb: Hit) -> int:
+    """Behind the words that say how far the verb goes (掉, 住).
+
+    One that tells of what is done (了) belongs to them in a disposal and before a softener alone.
+    """
+    end, soft = verb.end, {h.start for h in clause.hits if h.tags & SOFTENER}
+    disposed = any(h.tags & DISPOSAL and h.end <= verb.start for h in clause.hits)
+    while (longest := max(lexicon.completives.all_from(text, end), default=-1)) > 0:
+        if lexicon.perfectives.ending_at(text, longest) and not disposed and longest not in soft:
+            break
+        end = longest
+    return end
 
 
 def _noun(lexicon: Lexicon, text: str, end: int) -> bool:

@@ -2,7 +2,7 @@
 
 "freeze my card" asks for a card to be frozen, "freeze my credit report" does not, and neither does
 "block payments to 5316": the noun phrase behind the verb must end in a noun of the action, in a
-name, or in an anaphor. Scripts without spaces are not read this way.
+name, or in an anaphor. Scripts without spaces are read by `gate.coverage`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from gate.lexicon import (
     WISH,
     Hit,
     Lexicon,
-    is_word,
 )
 
 Span = tuple[int, int]
@@ -54,6 +53,13 @@ _ZERO = re.compile(r"\W*[0.,]+(?![0-9])")
 _GAP = re.compile(r"[ \"']*")
 
 
+class Head(NamedTuple):
+    """Where a noun phrase ends, and its noun; '' for a name."""
+
+    end: int
+    phrase: str
+
+
 class Reading(NamedTuple):
     """A folded text with its hits by start, its names and its claimed amounts by start."""
 
@@ -74,24 +80,33 @@ def reading(
     return Reading(lexicon, text, by_start, dict(names), dict(amounts))
 
 
-def asks_for(read: Reading, verb: Hit, end: int, payload: bool) -> bool:
-    """True if the verb's noun phrase ends in a noun of an object or action, a name, or an anaphor.
+def asks_for(read: Reading, verb: Hit, end: int, actions: frozenset[str]) -> frozenset[str]:
+    """Those of `actions` whose object or noun, a name, or an anaphor ends the verb's noun phrase.
 
-    What follows it up to `end`, the end of the clause, must be known words; with `payload` anything
-    may follow a word that opens one (change my address to ...).
+    What follows it up to `end`, the end of the clause, must be known words; for actions without
+    object anything may follow a word that opens one (change my address to ...).
     """
-    if not is_word(read.text[verb.start]):
+    closed = verb.tags & NOUNS or _closes_with_noun(read, verb)
+    head = Head(verb.end, "") if closed else _head(read, verb)
+    if head is None or not _consumed(read, head.end, end, actions <= read.lexicon.objectless):
+        return frozenset()
+    return frozenset(a for a in actions if not head.phrase or fits(read.lexicon, a, head.phrase))
+
+
+def fits(lexicon: Lexicon, action_id: str, phrase: str) -> bool:
+    """True if a noun is one of the action's own or of a type that it takes; an anaphor always is."""
+    if action_id in lexicon.nouns.get(phrase, ()):
         return True
-    head = verb.end if verb.tags & NOUNS or _closes_with_noun(read, verb) else _head(read, verb)
-    return head is not None and _consumed(read, head, end, payload)
+    types = lexicon.types.get(phrase)
+    return types is None or bool(types & lexicon.permits[action_id])
 
 
-def _head(read: Reading, verb: Hit) -> int | None:
-    """Where the noun phrase behind the verb ends, or None."""
+def _head(read: Reading, verb: Hit) -> Head | None:
+    """The end of the noun phrase behind the verb, or None."""
     position, spare = _next(read.text, verb.end), MODIFIERS
     while position < len(read.text):
         if position in read.names:
-            return read.names[position]
+            return Head(read.names[position], "")
         if position in read.amounts and _ZERO.match(read.text, position):
             return None
         if position in read.amounts:
@@ -99,12 +114,13 @@ def _head(read: Reading, verb: Hit) -> int | None:
             continue
         noun = _longest(read, position, NOUNS | ANAPHOR)
         if noun is not None and _is_head(read, noun):
-            return noun.end
+            return Head(noun.end, noun.phrase)
         word = _WORD.match(read.text, position)
         if word is None or _is_quantified(read, position):
             return None
         if word.group() in read.lexicon.amount_joiners:
-            return read.names.get(_next(read.text, word.end()))
+            named = read.names.get(_next(read.text, word.end()))
+            return Head(named, "") if named is not None else None
         passable = _longest(read, position, FILLER)
         if word.group() in read.lexicon.determiners:
             position = _next(read.text, word.end())

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gate import complement as complement_reading
+from gate import coverage as coverage_reading
 from gate.clauses import Clause, governed
-from gate.complement import Reading, Span, asks_for, reading
-from gate.lexicon import CONJUNCTION, QUESTION, READ, WRITE, Hit, Lexicon
+from gate.complement import Reading, Span, reading
+from gate.lexicon import CONJUNCTION, PARTICLE, QUESTION, READ, WRITE, Hit, Lexicon
 from gate.records import Direction
 
 Names = tuple[Sequence[Span], Sequence[Span]]
@@ -41,13 +43,13 @@ def read(
     A write verb is a WRITE cue only where a request governs it; in negated, conditional, quoted,
     reported, past and asking clauses it is a READ cue; elsewhere (a noun, a title) it is none.
     It is evidence only if what it asks to be done to is an object, a noun of the action or an
-    anaphor. `names` gives the spans of names and of claimed amounts.
+    anaphor, and nothing unknown stands beside it. `names` gives the spans of names and of claimed amounts.
     """
     done_to: Reading | None = None
     cues: list[Cue] = []
     asked: list[Asked] = []
     for clause in clauses:
-        if not clause.tags & (READ | WRITE | QUESTION):
+        if not clause.tags & (READ | WRITE | QUESTION | PARTICLE):
             continue
         ruling = governed(lexicon, clause, text) if clause.tags & WRITE and clause.request else ()
         cues.extend(Cue(h.start, h.end, Direction.WRITE) for h in ruling)
@@ -55,7 +57,7 @@ def read(
         declared = [h for h in ruling if h.phrase in lexicon.verbs]
         if declared:
             done_to = done_to or reading(lexicon, text, hits, *names)
-            asked.extend(_asked(lexicon, clause, done_to, declared))
+            asked.extend(_asked(lexicon, clauses, clause, done_to, declared))
     return tuple(cues), tuple(asked)
 
 
@@ -63,19 +65,28 @@ def _reads(clause: Clause) -> list[Cue]:
     kinds = 0 if clause.negated else READ
     kinds |= WRITE if clause.talk else 0
     kinds |= 0 if clause.quoted else QUESTION
+    kinds |= PARTICLE if clause.question and not clause.quoted else 0
     return [Cue(h.start, h.end, Direction.READ) for h in clause.hits if h.tags & kinds]
 
 
 def _asked(
-    lexicon: Lexicon, clause: Clause, done_to: Reading, declared: Sequence[Hit]
+    lexicon: Lexicon,
+    clauses: Sequence[Clause],
+    clause: Clause,
+    done_to: Reading,
+    declared: Sequence[Hit],
 ) -> list[Asked]:
     found: list[Asked] = []
+    spaceless = coverage_reading.spaceless(done_to.text, clause.start, clause.end)
     for hit in declared:
         actions = lexicon.verbs[hit.phrase]
         if len(actions) > 1:
             actions &= _owners_of_nouns(lexicon, clause)
-        payload = actions <= lexicon.objectless
-        if actions and asks_for(done_to, hit, clause.end, payload):
+        if actions and spaceless:
+            actions = coverage_reading.asks_for(done_to, clauses, clause, hit, actions)
+        elif actions:
+            actions = complement_reading.asks_for(done_to, hit, clause.end, actions)
+        if actions:
             found.append(Asked(hit.start, hit.end, tuple(sorted(actions))))
     return found
 

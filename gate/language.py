@@ -75,7 +75,7 @@ class LanguagePack:
     genitives: Words = ()
     """Words that tie a noun to its owner (of)."""
     amount_joiners: Words = ()
-    """Words between an amount and the thing it is spent on (of, in, worth, ...)."""
+    """Words between an amount and the thing it is spent on (of, in, worth); Han: what is spent (资金)."""
     quantifiers: Words = ()
     """Words that make a noun phrase speak of more, less or other than the one thing (every, no, other)."""
     explainers: Words = ()
@@ -95,6 +95,8 @@ class LanguagePack:
     """Han only: words right behind a verb that make it a request (一下, 吧)."""
     question_particles: Words = ()
     """Words at the end that make a question, but a request behind a request form (吗, 好不好)."""
+    coordinators: Words = ()
+    """Han only: words between two nouns that are both meant (和, 与)."""
     completives: Words = ()
     """Han only: words right behind a verb that say how far it goes (掉, 住, 起来)."""
     perfectives: Words = ()
@@ -128,6 +130,79 @@ class LanguagePack:
     """How the first, the second, ... of several options is picked; forms of one place joined by a bar."""
     choosing: Words = ()
     """Words that may stand beside the words of an option when it is picked (the, one, ending in)."""
+
+    numbers: Words = ()
+    """Number words by value, `5|five`; Han characters too (`10|十|拾`)."""
+    currencies: Words = ()
+    """Signs and words by currency, `USD|$|dollars`; a word of two currencies is neither of them alone."""
+    shared_signs: Words = ()
+    """Signs of several currencies ($): a code beside one says which."""
+    minor_units: Words = ()
+    """Parts of a currency unit, `0.01|cent|cents`."""
+    shares: Words = ()
+    """Words for a part or the whole of something (half, all of it): an amount is never guessed from one."""
+    approximations: Words = ()
+    """Words before a value that make it approximate (about, 大约)."""
+    approximations_after: Words = ()
+    """The same behind a value (or so, 左右)."""
+    bounds: Words = ()
+    """Words before an amount that make it a bound (at most, 不超过)."""
+    bounds_after: Words = ()
+    """The same behind an amount (or more, 以内)."""
+    range_words: Words = ()
+    """Words between the ends of a range (to, 到)."""
+    range_openers: Words = ()
+    """Words before the first end of a range (between)."""
+    choice_words: Words = ()
+    """Words between two values of which one is meant, or both (or, and, 或)."""
+    rates: Words = ()
+    """Words behind an amount that make it one of many (each, a month, 每份)."""
+    quantities: Words = ()
+    """Units of pieces beside which an amount may be a price (shares, 份)."""
+    minus_words: Words = ()
+    """Words before an amount that make it negative (minus, 负)."""
+    identifier_words: Words = ()
+    """Words before a number that name a thing by it (account, ending in, 尾号)."""
+    value_leads: Words = ()
+    """Words right before a value that is given (to, of, is, 改成); any other neighbour leaves it unclear."""
+    value_follows: Words = ()
+    """Words right behind a bare number that is given as an amount (of, into, 的)."""
+    former_leads: Words = ()
+    """Words right before a value that is to be replaced (from, old, 从)."""
+    new_leads: Words = ()
+    """Words right before the value that it is replaced by (to, with, 改成)."""
+    relative_days: Words = ()
+    """Days by distance from today, `1|tomorrow`."""
+    weekdays: Words = ()
+    """Weekdays from Monday, `1|monday|mon`."""
+    months: Words = ()
+    """Months, `1|january|jan`."""
+    durations: Words = ()
+    """Units of a distance in days or months, `D7|weeks`, `M1|个月`."""
+    durations_before: Words = ()
+    """Words before a distance from now (in)."""
+    durations_after: Words = ()
+    """Words behind a distance from now (from now, 后)."""
+    shifts: Words = ()
+    """This week, month or year and those after it, `W1|next week`, `M1|下个月`, `Y1|明年`."""
+    unclear_days: Words = ()
+    """Words before a weekday that leave open which one is meant (next, last)."""
+    spans: Words = ()
+    """Stretches of time that are no day (this weekend, 月底)."""
+    day_bounds: Words = ()
+    """Words before a day that make it a bound (before, by, until)."""
+    day_bounds_after: Words = ()
+    """The same behind a day (前, 之前)."""
+    payee_leads: Words = ()
+    """Words right before the name of who is paid (to, 转给)."""
+    payee_verbs: Words = ()
+    """Han only: verbs behind the name of who is paid (转, 汇)."""
+    no_names: Words = ()
+    """Pronouns and relations, which name nobody (her, my brother, 他)."""
+    name_parts: Words = ()
+    """Lower-case words inside names (van, de)."""
+    address_ends: Words = ()
+    """Han only: how a postal address ends (号, 室)."""
 
     templates: Mapping[str, str] = field(default_factory=dict)
     """Message per reserved id and per terminal."""

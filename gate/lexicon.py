@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import add
@@ -18,14 +18,14 @@ LISTS: Final = (
     "clause_words", "joiners", "conjunctions", "fillers", "request_forms", "wishes", "negations",
     "exceptions", "contrasts", "conditionals", "reported", "past", "questions", "read_cues",
     "write_cues", "anaphors", "third_person", "topics", "openings", "light_verbs",
-    "retractions",
+    "retractions", "disposals", "softeners", "question_particles",
 )  # fmt: skip
 """The lists of a language pack that are looked for all over a text; one bit per list."""
 
 (
     CLAUSE, JOINER, CONJUNCTION, FILLER, REQUEST, WISH, NEGATION, EXCEPTION, CONTRAST, CONDITIONAL,
     REPORTED, PAST, QUESTION, READ, WRITE, ANAPHOR, THIRD, TOPIC, OPENING, LIGHT,
-    RETRACTION,
+    RETRACTION, DISPOSAL, SOFTENER, PARTICLE,
 ) = (1 << i for i in range(len(LISTS)))  # fmt: skip
 TYPE_NOUN: Final = 1 << len(LISTS)
 ACTION_NOUN: Final = TYPE_NOUN << 1
@@ -54,6 +54,12 @@ class WordSet:
                 return stop
         return -1
 
+    def all_from(self, text: str, start: int) -> tuple[int, ...]:
+        """Where the words that start at `start` end, longest first."""
+        if text[start : start + 1] not in self.firsts:
+            return ()
+        return tuple(start + n for n in self.sizes if text[start : start + n] in self.words)
+
 
 def word_set(words: Iterable[str]) -> WordSet:
     """A word set, its sizes longest first."""
@@ -76,7 +82,9 @@ class Lexicon:
     """Phrases with their bits, and who declared a verb or a noun.
 
     `lengths` maps the first two characters of a phrase (or its only one) to the lengths to try,
-    longest first. `verbs` and `nouns` map a phrase to the write actions that declare it.
+    longest first. `verbs` and `nouns` map a phrase to the write actions that declare it, `types` a
+    noun or kind to its object types, `permits` a write action to those that it takes. The sets from
+    `completives` on are those of scripts without spaces.
     """
 
     tags: Mapping[str, int]
@@ -108,6 +116,17 @@ class Lexicon:
     order_units: frozenset[str]
     passing: frozenset[str]
     objectless: frozenset[str]
+    types: Mapping[str, frozenset[str]]
+    permits: Mapping[str, frozenset[str]]
+    completives: WordSet
+    perfectives: WordSet
+    leading_words: WordSet
+    trailing_words: WordSet
+    joining_words: WordSet
+    payload_words: WordSet
+    other_words: WordSet
+    order_words: WordSet
+    money_words: WordSet
 
 
 @lru_cache(maxsize=65536)
@@ -199,7 +218,38 @@ def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
             w for n in ("followers", "determiners", "genitives") for w in _merged(packs, n)
         ),
         objectless=frozenset(a.action_id for a in writes if not a.types),
+        types=_types(packs, catalog),
+        permits={a.action_id: frozenset(a.types) for a in writes},
+        **_spaceless([pack for pack in packs if pack.script == "han"]),
     )
+
+
+def _types(packs: Iterable[LanguagePack], catalog: Catalog) -> dict[str, frozenset[str]]:
+    """The object types of every noun and kind, and of every anaphor that holds a noun."""
+    found: dict[str, set[str]] = {}
+    anaphors = [phrase for pack in packs for phrase in pack.anaphors if "{noun}" in phrase]
+    for name, kind in catalog.object_types.items():
+        nouns = [fold(noun) for nouns in kind.nouns.values() for noun in nouns]
+        words = (fold(word) for words in kind.kinds.values() for word in words)
+        referring = (form for phrase in anaphors for form in _expand(phrase, nouns))
+        for word in (*nouns, *words, *referring):
+            found.setdefault(word, set()).add(name)
+    return {word: frozenset(names) for word, names in found.items()}
+
+
+def _spaceless(packs: Sequence[LanguagePack]) -> dict[str, WordSet]:
+    """The words that are looked for side by side where no spaces part them."""
+    return {
+        "completives": word_set(w for p in packs for w in (*p.completives, *p.perfectives)),
+        "perfectives": word_set(w for p in packs for w in p.perfectives),
+        "leading_words": word_set(w for p in packs for w in p.determiners),
+        "trailing_words": word_set(w for p in packs for w in p.followers),
+        "joining_words": word_set(w for p in packs for w in p.coordinators),
+        "payload_words": word_set(w for p in packs for w in p.payloads),
+        "money_words": word_set(w for p in packs for w in p.amount_joiners),
+        "order_words": word_set(w for p in packs for w in p.order_units),
+        "other_words": word_set(w for p in packs for w in p.quantifiers),
+    }
 
 
 def _merged(packs: Iterable[LanguagePack], name: str) -> frozenset[str]:
@@ -209,7 +259,7 @@ def _merged(packs: Iterable[LanguagePack], name: str) -> frozenset[str]:
 def _any_of(marks: Iterable[str]) -> re.Pattern[str]:
     """A row of full stops, or one of the marks; not between two digits (1,000), nor a full stop or
     colon between letters or digits (12.50, example.org)."""
-    given = set(marks)
+    given = {char for mark in marks for char in mark}  # an ellipsis is folded to three full stops
     inner = "".join(sorted(re.escape(mark) for mark in given & {".", ":"}))
     other = "".join(sorted(re.escape(mark) for mark in given - {".", ":"}))
     parts = [r"[.。]{2,}"]

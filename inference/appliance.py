@@ -14,14 +14,17 @@ from gate.configuration import Configuration
 from gate.ledger.book import Book, open_book
 from gate.load import Institution, load_institution
 from gate.load.appliance import Tier as TierSettings
+from gate.load.connectors import Connectors
 from inference import artefacts, stores
 from inference.backends.embedded import EmbeddedBackend
-from inference.connectors import Connector
-from inference.connectors.record import RecordOnly
+from inference.connectors.roster import Roster, open_roster
 from inference.encoder import TorchEncoder
 from inference.errors import AssemblyError
 from inference.pathways import Documents
+from inference.sources import StateSource
+from inference.sources.http import open_source
 from inference.tiers import Tier
+from inference.tiers.cascade import InLanguages
 from inference.tiers.fast import FastTier, check_labels
 from inference.tiers.phrases import build as build_phrases
 from inference.tiers.proposer import ProposerTier
@@ -50,7 +53,8 @@ class Appliance:
     tiers: tuple[Tier, ...]
     documents: Documents | None
     database: Database | None
-    connector: Connector
+    roster: Roster
+    source: StateSource | None
     book: Book
     versions: Mapping[str, str]
     clock: Clock
@@ -61,8 +65,9 @@ class Appliance:
         return self.institution.configuration
 
     def close(self) -> None:
-        """Close ledger, receipts and database."""
+        """Close ledger, receipts, outboxes and database."""
         self.book.close()
+        self.roster.close()
         if self.database is not None:
             self.database.close()
 
@@ -73,29 +78,53 @@ class Appliance:
         self.close()
 
 
+def as_declared(connectors: Connectors) -> Connectors:
+    """Services at the addresses that connectors.yaml declares."""
+    return connectors
+
+
 def open_appliance(
-    config: Path, root: Path = Path(), clock: Clock = utc_now, ledger_dir: Path | None = None
+    config: Path,
+    root: Path = Path(),
+    clock: Clock = utc_now,
+    ledger_dir: Path | None = None,
+    placed: Callable[[Connectors], Connectors] = as_declared,
 ) -> Appliance:
     """Open the appliance of the institution in `config`.
 
-    Relative paths of appliance.yaml start at `root`; `ledger_dir` keeps ledger and receipts in
-    another folder. No model is loaded before a request needs it. Raises ConfigError, ArtefactError,
-    BrokenIndexError, SnapshotError, LedgerError or AssemblyError, each with what to do.
+    Relative paths of appliance.yaml and connectors.yaml start at `root`; `ledger_dir` keeps ledger,
+    receipts and outboxes in another folder; `placed` may move services whose port is known only
+    once they run. No model is loaded before a request needs it, and no service has to run yet.
+    Raises ConfigError, ArtefactError, BrokenIndexError, SnapshotError, LedgerError or
+    AssemblyError, each with what to do.
     """
     institution = load_institution(config)
-    tiers = tuple(_tier(institution, root, settings) for settings in institution.appliance.tiers)
+    connectors = placed(institution.connectors)
+    configuration = institution.configuration
+    tiers = tuple(_served(institution, root, settings) for settings in institution.appliance.tiers)
     documents = _documents(institution, root)
     database = _database(institution, root)
+    state = connectors.state
+    source = None if state is None else open_source(state, configuration, root, clock)
     return Appliance(
         institution=institution,
         tiers=tiers,
         documents=documents,
         database=database,
-        connector=RecordOnly(),
+        roster=open_roster(
+            connectors, configuration.catalog, institution.folder, root, clock, ledger_dir
+        ),
+        source=source,
         book=_book(institution, root, ledger_dir),
         versions=_versions(institution, tiers, documents, database),
         clock=clock,
     )
+
+
+def _served(institution: Institution, root: Path, settings: TierSettings) -> Tier:
+    """The tier, kept from texts in a language that it does not read."""
+    tier = _tier(institution, root, settings)
+    return tier if settings.languages is None else InLanguages(tier, settings.languages)
 
 
 def _tier(institution: Institution, root: Path, settings: TierSettings) -> Tier:

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
-from gate.configuration import Limits
+from gate.configuration import DialogueLimits, Limits
 from gate.load.fixes import did_you_mean, shown
 from gate.load.model import FileModel, Model, Number, Tag, Text, validate
 from gate.load.yamlfile import Document
@@ -46,6 +46,7 @@ Kind = Literal["phrases", "setfit", "embedded", "openai", "lexical", "recorded"]
 Relative = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
 _LIMITS: Final = Limits()
+_DIALOGUE: Final = DialogueLimits()
 
 
 class TierModel(Model):
@@ -61,6 +62,8 @@ class TierModel(Model):
     """Confidence below which the tier abstains; a decimal between 0 and 1."""
     calibrated: bool = False
     """Whether the threshold comes from a calibration on held-out data."""
+    languages: Annotated[list[Tag], Field(min_length=1)] | None = None
+    """The languages that the tier reads, where they are not all of the appliance's."""
 
 
 class LimitsModel(Model):
@@ -74,6 +77,19 @@ class LimitsModel(Model):
     """Bytes of one request."""
     candidates: Annotated[int, Field(ge=0, le=100_000)] = _LIMITS.candidates
     """Entries of a candidate list."""
+
+
+class DialogueModel(Model):
+    """How long the appliance goes on asking."""
+
+    clarifications: Annotated[int, Field(ge=1, le=20)] = _DIALOGUE.clarifications
+    """Clarifications of one speaker within the window, after which a person takes over."""
+    window_s: Annotated[int, Field(ge=60, le=86_400)] = _DIALOGUE.window_s
+    """Seconds in which clarifications are counted."""
+    valid_s: Annotated[int, Field(ge=60, le=86_400)] = _DIALOGUE.valid_s
+    """Seconds after its opening turn in which a dialogue may go on."""
+    confirm_s: Annotated[int, Field(ge=30, le=3_600)] = _DIALOGUE.confirm_s
+    """Seconds in which a write may be confirmed."""
 
 
 class PathsModel(Model):
@@ -110,6 +126,8 @@ class ApplianceFile(FileModel):
     """The cascade, first tier first."""
     limits: LimitsModel = LimitsModel()
     """How large a request may be."""
+    dialogue: DialogueModel = DialogueModel()
+    """How long the appliance goes on asking."""
     terminals: dict[str, str] = Field(default_factory=dict)
     """Bounded terminal of each reserved id; an id left out keeps its default."""
     paths: PathsModel = PathsModel()
@@ -118,13 +136,15 @@ class ApplianceFile(FileModel):
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """One tier of the cascade; `threshold` is None where the tier has none of its own."""
+    """One tier of the cascade; `threshold` is None where the tier has none of its own, `languages`
+    where it reads all of the appliance's."""
 
     name: str
     kind: str
     model: str | None = None
     threshold: Decimal | None = None
     calibrated: bool = False
+    languages: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +170,7 @@ class Appliance:
     channels: tuple[str, ...]
     tiers: tuple[Tier, ...]
     limits: Limits
+    dialogue: DialogueLimits
     terminals: Mapping[Reserved, Terminal]
     paths: Paths
 
@@ -174,8 +195,11 @@ def read(document: Document) -> Appliance:
         history_turns=file.history_turns,
         history_role=file.history_role,
         channels=tuple(file.channels),
-        tiers=tuple(_tier(document, index, tier) for index, tier in enumerate(file.tiers)),
+        tiers=tuple(
+            _tier(document, index, tier, file.languages) for index, tier in enumerate(file.tiers)
+        ),
         limits=Limits(**file.limits.model_dump()),
+        dialogue=DialogueLimits(**file.dialogue.model_dump()),
         terminals=_terminals(document, file.terminals),
         paths=_paths(file.name, file.paths),
     )
@@ -190,7 +214,7 @@ def _refuse_repeats(document: Document, key: str, names: list[str]) -> None:
             )
 
 
-def _tier(document: Document, index: int, tier: TierModel) -> Tier:
+def _tier(document: Document, index: int, tier: TierModel, configured: list[str]) -> Tier:
     kind = tier.kind or ("phrases" if tier.name == "phrases" else None)
     if kind is None:
         raise document.error(
@@ -198,7 +222,15 @@ def _tier(document: Document, index: int, tier: TierModel) -> Tier:
             ("tiers", index),
             "add `kind:`, for example setfit",
         )
-    return Tier(tier.name, kind, tier.model, tier.threshold, tier.calibrated)
+    for position, tag in enumerate(tier.languages or ()):
+        if tag not in configured:
+            raise document.error(
+                f"tier `{shown(tier.name)}` reads `{shown(tag)}`, which is not configured",
+                ("tiers", index, "languages", position),
+                did_you_mean(tag, configured) + "; `languages:` lists them",
+            )
+    languages = None if tier.languages is None else tuple(tier.languages)
+    return Tier(tier.name, kind, tier.model, tier.threshold, tier.calibrated, languages)
 
 
 def _terminals(document: Document, given: Mapping[str, str]) -> Mapping[Reserved, Terminal]:

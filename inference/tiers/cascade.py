@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gate.records import Abstain
@@ -19,6 +19,30 @@ class Tried:
     reply: Reply
     milliseconds: float
     problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InLanguages:
+    """A tier that is asked about texts of its own languages only."""
+
+    tier: Tier
+    languages: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The tier's own name."""
+        return self.tier.name
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """The tier's own digests."""
+        return self.tier.versions
+
+    def propose(self, question: Question) -> Reply:
+        """The tier's answer; `language_not_served` for a text of another language."""
+        if question.language not in self.languages:
+            return Reply(Abstain("language_not_served", self.name))
+        return self.tier.propose(question)
 
 
 def run(

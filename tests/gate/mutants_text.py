@@ -28,6 +28,7 @@ GATE = Path(str(gate.__path__[0]))
 PARTS = (
     "clauses",
     "complement",
+    "coverage",
     "direction",
     "objects",
     "findings",
@@ -266,6 +267,7 @@ def evidence(reader: Reader) -> None:
 BATTERIES = {
     "clauses": sentences,
     "complement": sentences,
+    "coverage": sentences,
     "direction": sentences,
     "objects": sentences,
     "findings": sentences,

@@ -99,13 +99,13 @@ def test_history_is_the_last_user_turns_and_what_was_said_since(
     [
         ("freeze my card", None, "en"),
         ("freeze my card", "en", "en"),
-        ("freeze my card", "zh", None),
+        ("freeze my card", "zh", "zh"),
         ("freeze my card", "de", None),
-        ("冻结我的卡", None, None),
+        ("冻结我的卡", None, "zh"),
         ("заморозить карту", None, None),
         ("12345 ?!", None, "en"),
         ("", None, "en"),
-        ("HLGRX 的净值", None, None),
+        ("HLGRX 的净值", None, "zh"),
         ("price of 黄金", None, "en"),
     ],
 )

@@ -33,6 +33,33 @@ class Told:
         return Reply(self.says(), "sent", "raw")
 
 
+@dataclass
+class InEnglish:
+    """A tier that knows, and counts how often it was asked."""
+
+    name: str = "fast"
+    versions: dict[str, str] = field(default_factory=lambda: {"model:fast": "1"})
+    asked: int = 0
+
+    def propose(self, question: Question) -> Reply:
+        assert question.language == "en"
+        self.asked += 1
+        return Reply(KNOWN)
+
+
+@dataclass
+class KnowsOne:
+    """A tier that knows one question."""
+
+    question: Question
+    name: str = "last"
+    versions: dict[str, str] = field(default_factory=dict)
+
+    def propose(self, question: Question) -> Reply:
+        assert question is self.question
+        return Reply(KNOWN)
+
+
 def says(answer: TierAnswer) -> Told:
     return Told(answer.tier, lambda: answer)
 
@@ -86,3 +113,20 @@ def test_interrupt_is_no_abstention() -> None:
 
 def test_no_tier_at_all_abstains() -> None:
     assert cascade.run([], QUESTION)[-1].reply.answer == Abstain("no_tier", "")
+
+
+@pytest.mark.parametrize(("language", "asked"), [("en", 1), ("zh", 0), (None, 0)])
+def test_tier_is_asked_in_its_own_languages_only(language: str | None, asked: int) -> None:
+    question = Question("text", language=language)
+    inner = InEnglish()
+    tried = cascade.run([cascade.InLanguages(inner, ("en",)), KnowsOne(question)], question)
+    assert inner.asked == asked
+    assert tried[0].tier == "fast"
+    if not asked:
+        assert tried[0].reply == Reply(Abstain("language_not_served", "fast"))
+        assert tried[1].reply.answer == KNOWN
+
+
+def test_tier_in_some_languages_keeps_name_and_digests() -> None:
+    tier = cascade.InLanguages(InEnglish(), ("en",))
+    assert (tier.name, tier.versions) == ("fast", {"model:fast": "1"})

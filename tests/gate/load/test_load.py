@@ -34,9 +34,16 @@ def test_good_folder_loads_every_file(tmp_path: Path) -> None:
     assert configuration.terminals[Reserved.SCOPE] is Terminal.HANDOFF
     assert configuration.terminals[Reserved.OBJECT] is Terminal.CLARIFY
     assert [t.kind for t in institution.appliance.tiers] == ["phrases", "setfit"]
+    assert [t.languages for t in institution.appliance.tiers] == [None, None]
     assert institution.appliance.paths.ledger == "var/corner/ledger.sqlite"
     assert institution.folder == tmp_path
     assert lint(configuration) == ()
+
+
+def test_tier_may_read_some_of_the_languages_only(tmp_path: Path) -> None:
+    appliance = GOOD["appliance.yaml"].replace("kind: setfit", "kind: setfit, languages: [en]")
+    tiers = load_institution(write(tmp_path, {**GOOD, "appliance.yaml": appliance})).appliance.tiers
+    assert [t.languages for t in tiers] == [None, ("en",)]
 
 
 def test_catalog_words_are_folded_and_defaults_filled(tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ CASES = [
     (APPLIANCE, '"0.60"', '"1.60"', "1.60", "`threshold` is `1.60`", "correct"),
     (APPLIANCE, '"0.60"', "high", "high", "`threshold` is `high`, not a number", "number"),
     (APPLIANCE, '"0.60"', "true", "fast", "`threshold` is `true`, not a number", "number"),
+    (APPLIANCE, "kind: setfit", "kind: setfit, languages: [xx]", "xx", "reads `xx`", "`en`"),
+    (APPLIANCE, "kind: setfit", "kind: setfit, languages: []", "[]", "`languages`", "correct"),
     (APPLIANCE, "HANDOFF", "DISPATCH", "G-SCOPE", "is `DISPATCH`", "never dispatches"),
     (APPLIANCE, "HANDOFF", "HANDOF", "G-SCOPE", "unknown terminal `HANDOF`", "`HANDOFF`?"),
     (APPLIANCE, "G-SCOPE", "G-SCOP", "G-SCOP", "unknown reserved id `G-SCOP`", "`G-SCOPE`?"),
