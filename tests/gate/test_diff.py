@@ -3,12 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
 
 from gate.configuration import Configuration
 from gate.diff import Change, diff
-from gate.records import Abstain, Request, Reserved, Terminal, TierAnswer
+from gate.records import (
+    Abstain,
+    Direction,
+    Money,
+    Request,
+    Reserved,
+    Terminal,
+    TierAnswer,
+)
+from gate.slots import SlotFound
 from tests.gate.engine import blocking, default
-from tests.gate.small import ALARM, CALM, PERMISSION, RULES, institution, proposal
+from tests.gate.small import (
+    ACTIONS,
+    ALARM,
+    BARE,
+    CALM,
+    PAY,
+    PERMISSION,
+    RULES,
+    SLOTS,
+    findings,
+    institution,
+    proposal,
+)
 from tests.gate.texts import NOW
 
 OLD = institution()
@@ -17,12 +42,19 @@ STRICTER = institution(
 )
 LOOSER = institution([ALARM, default()])
 ASKED = (
-    (Request("r-1", "counter", "please buy Alpha Fund", state=CALM), proposal("BUY")),
+    (
+        Request("r-1", "counter", "please buy Alpha Fund", state=CALM, session=BARE),
+        proposal("BUY"),
+    ),
     (Request("r-2", "counter", "Alpha Fund", state=CALM), proposal("PRICE")),
     (Request("r-3", "counter", "hello", state=CALM), Abstain("low", "fast")),
     (
         Request(
-            "r-4", "counter", "please buy Alpha Fund", state={**CALM, "buying_permitted": False}
+            "r-4",
+            "counter",
+            "please buy Alpha Fund",
+            state={**CALM, "buying_permitted": False},
+            session=BARE,
         ),
         proposal("BUY"),
     ),
@@ -60,6 +92,39 @@ def test_a_rule_that_is_taken_out_opens() -> None:
     assert (change.request_id, change.old.rule_id, change.new.rule_id) == ("r-4", "R-020", "R-999")
     assert change.opens
     assert change.new.terminal is Terminal.DISPATCH
+
+
+def test_a_write_that_nobody_can_confirm_opens_nothing() -> None:
+    request, answer = ASKED[3]
+    (change,) = changes(LOOSER, [(replace(request, session=None), answer)])
+    assert (change.new.rule_id, change.new.reason_codes) == ("G-CONFIRM", ("NO_SUBJECT",))
+    assert not change.opens
+
+
+def test_a_write_is_confirmed_under_its_own_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is paid, and under which pinned fact, may differ; each is confirmed as it would be."""
+    fee = blocking(30, {"predicate": "fee", "gt": 9})
+    euros = institution([*RULES[:-1], fee, default()], actions=[*ACTIONS, PAY])
+    spec = replace(SLOTS["amount"], currencies=("USD", "EUR"))
+    catalog = replace(euros.catalog, slots={**SLOTS, "amount": spec})
+    dollars = replace(euros, catalog=catalog)
+    paying = findings(
+        "F1",
+        direction=Direction.WRITE,
+        asked=["PAY"],
+        slots=(SlotFound("amount", 0, 3, "500", ""),),
+    )
+    monkeypatch.setattr("gate.diff.find", lambda *_: paying)
+    request = Request("r-1", "counter", "", state={**CALM, "fee": 1}, session=BARE)
+    inputs = [(request, proposal("PAY"), NOW)]
+    assert list(diff(euros, euros, inputs)) == []
+    (change,) = diff(euros, dollars, inputs)
+    assert change.old.terminal is change.new.terminal is Terminal.DISPATCH
+    assert [v.slots["amount"] for v in change[1:]] == [
+        Money(Decimal(500), "EUR"),
+        Money(Decimal(500), "USD"),
+    ]
+    assert not change.opens
 
 
 def test_another_terminal_under_the_same_id_is_a_change() -> None:

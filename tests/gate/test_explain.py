@@ -10,18 +10,46 @@ import pytest
 from gate.controller import decide
 from gate.explain import explain
 from gate.findings import Findings, from_core
-from gate.records import Abstain, Direction, OutOfScope, Switches, TierAnswer, Unparsed
+from gate.records import (
+    Abstain,
+    Confirmed,
+    Direction,
+    Earlier,
+    Equal,
+    OutOfScope,
+    Switches,
+    TierAnswer,
+    Unparsed,
+    Write,
+)
+from gate.slots import SlotFound
 from tests.gate.engine import blocking, default
-from tests.gate.small import ALARM, PERMISSION, findings, institution, proposal, situation
+from tests.gate.small import (
+    ACTIONS,
+    ALARM,
+    BARE,
+    BUY_F1,
+    PAY,
+    PERMISSION,
+    findings,
+    institution,
+    proposal,
+    situation,
+)
 
 SMALL = institution()
 BUYING = findings("F1", direction=Direction.WRITE, asked=["BUY"])
 
 
 def explained(
-    answer: TierAnswer, read: Findings = BUYING, *, configuration: Any = SMALL, **state: object
+    answer: TierAnswer,
+    read: Findings = BUYING,
+    *,
+    configuration: Any = SMALL,
+    earlier: Earlier = BUY_F1,
+    **state: object,
 ) -> Any:
-    told = explain(configuration, situation(**state), read, answer)
+    told = explain(configuration, situation(BARE, None, earlier, **state), read, answer)
     return json.loads(json.dumps(told))
 
 
@@ -38,6 +66,7 @@ def test_a_dispatch_shows_every_lock_open() -> None:
         "reasons": [],
         "action": "BUY",
         "object": "F1",
+        "slots": {},
         "options": [],
         "inert": [],
         "first_failed_contract": None,
@@ -47,7 +76,8 @@ def test_a_dispatch_shows_every_lock_open() -> None:
     assert told["rules"][0]["read"] == {"alarm": False}
     assert told["object"] == {"id": "F1", "reason": ""}
     assert [c["check"] for c in told["checks"]] == [
-        "G-MULTI", "G-DIRECTION", "G-ACTION", "G-OBJECT", "G-SLOT", "G-CONFIDENCE",
+        "G-MULTI", "G-DIRECTION", "G-ACTION", "G-OBJECT", "G-SLOT", "G-CONFIDENCE", "G-CONFIRM",
+        "G-STATE", "G-DUPLICATE",
     ]  # fmt: skip
     assert all(c["open"] and c["reasons"] == [] for c in told["checks"])
     assert from_core(told["findings"]) == BUYING
@@ -61,6 +91,7 @@ def test_a_closed_check_is_shown_with_its_reasons_and_those_behind_it() -> None:
         ("G-ACTION", ["NO_ACTION_EVIDENCE"]),
         ("G-OBJECT", ["NO_OBJECT"]),
         ("G-CONFIDENCE", ["NO_CONFIDENCE"]),
+        ("G-CONFIRM", ["WRITE_CHANGED"]),
     ]
     assert told["verdict"]["decided_by"] == "G-DIRECTION"
     assert told["object"] == {"id": "UNRESOLVED", "reason": "NO_OBJECT"}
@@ -96,6 +127,56 @@ def test_a_pending_slot_is_shown() -> None:
     assert told["verdict"]["decided_by"] == "G-SLOT"
 
 
+def test_nothing_earlier_is_shown_as_nothing() -> None:
+    told = explained(proposal("BUY"), earlier=Earlier())
+    assert told["earlier"] == {
+        "clarifications": {"asked": 0, "most": 3},
+        "refused": "",
+        "unfit": "",
+        "confirmed": None,
+        "equal": None,
+    }
+    assert told["verdict"]["reasons"] == ["CONFIRMATION_NEEDED"]
+
+
+def test_what_was_earlier_is_shown() -> None:
+    earlier = Earlier(
+        asked=2,
+        refused="EXPIRED",
+        unfit="NO_CONNECTOR",
+        confirmed=Confirmed("d-0", Write("BUY", "F1", (("amount", "5 EUR"),)), {"fee": "1"}),
+        equal=Equal("d-1", False, "2026-12-01T08:59:00Z"),
+    )
+    told = explained(proposal("BUY"), earlier=earlier)
+    assert told["earlier"] == {
+        "clarifications": {"asked": 2, "most": 3},
+        "refused": "EXPIRED",
+        "unfit": "NO_CONNECTOR",
+        "confirmed": {
+            "decision": "d-0",
+            "write": {"action": "BUY", "object": "F1", "slots": {"amount": "5 EUR"}},
+            "pins": {"fee": "1"},
+        },
+        "equal": {"decision": "d-1", "open": False, "done_at": "2026-12-01T08:59:00Z"},
+    }
+
+
+def test_the_limit_of_clarifications_names_what_it_took_over() -> None:
+    told = explained(proposal("BUY", confidence=None), earlier=Earlier(asked=3))
+    assert told["verdict"]["decided_by"] == "G-DIALOGUE"
+    assert told["verdict"]["reasons"] == ["CLARIFICATIONS_USED_UP", "G-CONFIDENCE"]
+    assert told["earlier"]["clarifications"] == {"asked": 3, "most": 3}
+
+
+def test_slots_are_shown_as_they_are_compared() -> None:
+    configured = institution(actions=[*ACTIONS, PAY])
+    slots = (SlotFound("amount", 0, 6, "500.50 USD", ""), SlotFound("due", 8, 9, "2026-12-24", ""))
+    read = findings("F1", direction=Direction.WRITE, asked=["PAY"], slots=slots)
+    told = explained(proposal("PAY"), read, configuration=configured)
+    assert told["verdict"]["slots"] == {"amount": "500.5 USD", "due": "2026-12-24"}
+    assert told["verdict"]["reasons"] == ["WRITE_CHANGED"]
+
+
 @pytest.mark.parametrize(
     ("answer", "decided", "failed"),
     [
@@ -122,7 +203,8 @@ def test_an_unusable_proposal_shows_the_rules_of_its_action() -> None:
 
 
 def test_switches_change_what_is_explained() -> None:
-    told = explain(SMALL, situation(alarm=True), BUYING, proposal("BUY"), Switches(no_state=True))
+    where = situation(BARE, earlier=BUY_F1, alarm=True)
+    told = explain(SMALL, where, BUYING, proposal("BUY"), Switches(no_state=True))
     assert (told["verdict"]["terminal"], told["rules"]) == ("DISPATCH", [])
 
 
@@ -133,7 +215,7 @@ def test_the_verdict_explained_is_the_verdict(
     alarm: object, confidence: str | None, action: str
 ) -> None:
     answer = proposal(action, confidence=confidence)
-    verdict = decide(SMALL, situation(alarm=alarm), BUYING, answer)
+    verdict = decide(SMALL, situation(BARE, earlier=BUY_F1, alarm=alarm), BUYING, answer)
     told = explained(answer, alarm=alarm)
     assert told["verdict"]["decided_by"] == verdict.rule_id
     if verdict.rule_id.startswith("R-"):
