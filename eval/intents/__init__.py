@@ -1,0 +1,1 @@
+"""Intent classifiers measured: figures with intervals, reliability, costs; `python -m eval.intents`."""
