@@ -52,6 +52,11 @@ def write_of(action_id: str, object_id: str, slots: Mapping[str, SlotValue]) -> 
     return Write(action_id, object_id, tuple(texts))
 
 
+def write(verdict: Verdict) -> Write:
+    """What the committed write of a verdict would do."""
+    return write_of(str(verdict.action_id), verdict.object_id, verdict.slots)
+
+
 def canonical(value: SlotValue) -> str:
     """One text per value: `1250.5 USD`, `2026-12-24`, a text as it is."""
     if isinstance(value, Money):
@@ -110,7 +115,7 @@ def _remarks(
     templates = configuration.packs[language].templates
     if direction is Direction.MIXED:
         yield templates[UNANSWERED]
-    if verdict.reason_codes[0] == DONE_MEANWHILE:
+    if DONE_MEANWHILE in verdict.reason_codes:
         yield templates[AGAIN]
 
 

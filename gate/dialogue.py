@@ -14,7 +14,7 @@ from gate.findings import Findings
 from gate.normalise import fold
 from gate.objects import Status
 from gate.records import NONE, Direction, Entry, Option
-from gate.slots import SlotFound, merge, read_alone
+from gate.slots import SlotFound, merge
 
 _MARKS: Final = " .,;:!?()\"'。，、；：！？（）「」“”"
 
@@ -146,8 +146,7 @@ def given(
     named = any(m.status is not Status.AMOUNT for m in turn.mentions)
     if not _only_answers(turn) or named or not _asks_no_other(turn, action_id):
         return ()
-    found = tuple(s for s in turn.slots if s.slot == slot)
-    return found or read_alone(configuration, slot, utterance)
+    return tuple(s for s in turn.slots if s.slot == slot)
 
 
 def filled(opening: Findings, found: Sequence[SlotFound], option: Option) -> Findings:

@@ -6,12 +6,15 @@ quotes are plain text; whatever shows them (terminal, HTML) escapes them there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
-from gate.catalog import Action
+from gate import confirmation
+from gate.catalog import Action, Catalog
 from gate.evidence import Statement
 from gate.language import LanguagePack
-from gate.records import Entry, Option, Terminal
+from gate.records import Entry, Option, SlotValue, Terminal, Verdict
+from inference.masking import shown_name
 
 OPTIONS = "{options}"
 
@@ -23,10 +26,22 @@ def bounded(pack: LanguagePack, terminal: Terminal, rule_id: str, names: Sequenc
     return template.replace(OPTIONS, listed)
 
 
-def option_names(options: Sequence[Option], find: Callable[[str], Entry | None]) -> tuple[str, ...]:
-    """Display names of the objects that a clarification offers, each once."""
-    known = (find(option.object_id) for option in options)
-    return tuple(dict.fromkeys(entry.display_name for entry in known if entry is not None))
+def option_names(
+    catalog: Catalog, language: str, verdict: Verdict, find: Callable[[str], Entry | None]
+) -> tuple[str, ...]:
+    """What a clarification offers: objects where one action is asked about, else actions with them."""
+    alone = len({option.action_id for option in verdict.options}) == 1
+    names = (_option(catalog, language, o, find(o.object_id), alone) for o in verdict.options)
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _option(
+    catalog: Catalog, language: str, option: Option, entry: Entry | None, alone: bool
+) -> str:
+    title = catalog.actions[option.action_id].title(language)
+    if entry is None:
+        return "" if alone else title
+    return shown_name(entry) if alone else f"{title}: {shown_name(entry)}"
 
 
 def answered(statements: Sequence[Statement]) -> str:
@@ -34,7 +49,28 @@ def answered(statements: Sequence[Statement]) -> str:
     return "\n".join(f"{s.text} {''.join(f'[{i}]' for i in s.cites)}" for s in statements)
 
 
-def recorded(pack: LanguagePack, action: Action, entry: Entry | None) -> str:
-    """What is said of a write that was only written down: the service, and the object it is for."""
-    order = action.name if entry is None else f"{action.name}: {entry.display_name}"
-    return pack.templates["RECORDED"].replace("{order}", order)
+def order(
+    action: Action, entry: Entry | None, slots: Mapping[str, SlotValue], language: str
+) -> str:
+    """A write in a few words: the service, its object and its slots."""
+    parts = [shown_name(entry)] if entry is not None else []
+    parts += [confirmation.shown(value) for value in slots.values()]
+    title = action.title(language)
+    return f"{title}: {', '.join(parts)}" if parts else title
+
+
+EXECUTED: Final = {
+    "COMPLETED": "DONE",
+    "RECORDED_ONLY": "RECORDED",
+    "FAILED": "FAILED",
+    "IN_DOUBT": "IN_DOUBT",
+    "QUEUED": "QUEUED",
+    "RESOLVED_BY_HUMAN": "HANDOFF",
+}
+"""The template for each way in which a write may stand."""
+
+
+def executed(pack: LanguagePack, how: str, order_text: str, reference: str) -> str:
+    """What is said of a confirmed write, by how it stands in the ledger."""
+    template = pack.templates[EXECUTED[how]]
+    return template.replace("{reference}", reference).replace("{order}", order_text)

@@ -8,12 +8,14 @@ alone, so a second run only compares.
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from gate.errors import RoutelockError
 from gate.load import Institution, load_institution
 from inference import artefacts, demo, stores
 from inference.appliance import ENCODER
+from inference.connectors import signing
 from inference.encoder import TorchEncoder
 from inference.errors import ArtefactError
 from scripts import environment, terminal
@@ -26,11 +28,21 @@ def prepare(root: Path = Path()) -> None:
     """Bring the demo's artefacts under `root`/var up to date, in order of their cost."""
     institution = load_institution(root / DEMO)
     paths = institution.appliance.paths
+    back_office(institution, root)
     database(institution, root / paths.database)
     index(institution, root / paths.index, root / ENCODER)
     for tier in institution.appliance.tiers:
         if tier.kind == "setfit" and tier.model is not None:
             router(root / tier.model, root / LABELS, root / ENCODER)
+
+
+def back_office(institution: Institution, root: Path) -> None:
+    """Make the secrets that the demo's stand-in of the bank and the appliance share."""
+    services = (entry.service for entry in institution.connectors.entries.values())
+    for service in services:
+        if service is not None and service.secret_file:
+            path = root / service.secret_file
+            _step("secret", path, path.exists(), partial(signing.new_secret, path))
 
 
 def database(institution: Institution, path: Path) -> None:

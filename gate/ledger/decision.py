@@ -3,27 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Any
 
+from gate import confirmation
 from gate.configuration import Configuration
 from gate.controller import decide
 from gate.errors import ReplayError
 from gate.findings import Findings, find, from_core, to_core
-from gate.ledger.encode import Json, moment, switches_of, unplain
+from gate.ledger.continuation import FRESH, Continuation, Left, context, continuation_of
+from gate.ledger.encode import Json, instant, moment, switches_of, unplain
 from gate.ledger.record import NO_SWITCHES, core, public_ids
 from gate.ledger.replay import Context, Redecide, Rejudge
-from gate.ledger.tiers import hidden, tier_answer_from_core
-from gate.records import Request, Reserved, Session, Situation, Switches, TierAnswer, Verdict
+from gate.ledger.tiers import PRIVATE, hidden, tier_answer_from_core
+from gate.records import (
+    Earlier,
+    Money,
+    Request,
+    Reserved,
+    Session,
+    Situation,
+    SlotValue,
+    Switches,
+    Terminal,
+    TierAnswer,
+    Verdict,
+)
+from gate.resolution import closed_lists, entry_of
+
+NO_TEXT = "NO_CONFIRM_TEXT"
+"""Why a write cannot be confirmed: the catalog has no text that reads it back."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A verdict, what it was read from, and the clear record for `book.write`."""
+    """A verdict, what it was read from, and the clear record and the context for `book.write`.
+
+    `question` is what the customer is asked to confirm, `expires_at` until when; `confirms` tells
+    that a confirmation was given; `dialogue_until` is the end of the dialogue that a clarification
+    opens or goes on with.
+    """
 
     verdict: Verdict
     findings: Findings
     clear: Mapping[str, Json]
+    context: Mapping[str, Json] | None
+    question: str | None = None
+    expires_at: datetime | None = None
+    dialogue_until: datetime | None = None
+    confirms: bool = False
 
 
 def decide_and_describe(
@@ -37,14 +66,19 @@ def decide_and_describe(
     fallback: str | None = None,
     reported_model: str | None = None,
     findings: Findings | None = None,
+    goes_on: Continuation = FRESH,
 ) -> Decided:
     """Read, decide and describe one request; `versions` are the digests of all that decides.
 
-    `findings` are those of this very request where the caller has read it already.
+    `findings` are those of this very request where the caller has read it already; `goes_on` tells
+    what earlier decisions give to it.
     """
-    findings = findings or find(configuration, request)
-    situation = Situation(request.state, now, request.session, request.candidates)
-    verdict = decide(configuration, situation, findings, tier_answer, switches)
+    findings = goes_on.findings or findings or find(configuration, request)
+    verdict, question = _verdict(
+        configuration, request, findings, tier_answer, now, switches, goes_on
+    )
+    asked_until = now + timedelta(seconds=configuration.dialogue.confirm_s) if question else None
+    until = _dialogue_until(configuration, verdict, now, goes_on) if not question else None
     clear = core(
         request=request,
         tier_answer=tier_answer,
@@ -54,10 +88,117 @@ def decide_and_describe(
         versions=versions,
         public=public_ids(configuration),
         switches=switches,
+        slots={name: _slot(value) for name, value in verdict.slots.items()},
+        dialogue=_dialogue(goes_on, until),
+        confirm=_confirm(goes_on, question, asked_until),
         fallback=fallback,
         reported_model=reported_model,
     )
-    return Decided(verdict, findings, clear)
+    left = _left(configuration, request, verdict, now, question)
+    kept = context(replace(goes_on, expires_at=until or goes_on.expires_at), left)
+    confirms = goes_on.earlier.confirmed is not None
+    return Decided(verdict, findings, clear, kept, question, asked_until, until, confirms)
+
+
+def _verdict(
+    configuration: Configuration,
+    request: Request,
+    findings: Findings,
+    tier_answer: TierAnswer,
+    now: datetime,
+    switches: Switches,
+    goes_on: Continuation,
+) -> tuple[Verdict, str | None]:
+    """The verdict, and the question that asks for a confirmation; without one nothing is asked."""
+    situation = Situation(request.state, now, request.session, request.candidates, goes_on.earlier)
+    verdict = decide(configuration, situation, findings, tier_answer, switches)
+    if not confirmation.asks(verdict):
+        return verdict, None
+    question = _question(configuration, request, findings, verdict)
+    if question is None:
+        unfit = replace(situation, earlier=replace(goes_on.earlier, unfit=NO_TEXT))
+        verdict = decide(configuration, unfit, findings, tier_answer, switches)
+    return verdict, question
+
+
+def _question(
+    configuration: Configuration, request: Request, findings: Findings, verdict: Verdict
+) -> str | None:
+    lists = closed_lists(configuration.registry.entries, request.session)
+    entry = entry_of(lists, verdict.object_id)
+    language = findings.language or configuration.languages[0]
+    return confirmation.text(configuration, verdict, entry, language, findings.direction)
+
+
+def _dialogue_until(
+    configuration: Configuration, verdict: Verdict, now: datetime, goes_on: Continuation
+) -> datetime | None:
+    """The end of the dialogue: counted from its opening turn, however many turns there are."""
+    if verdict.terminal is not Terminal.CLARIFY:
+        return None
+    kept = goes_on.expires_at if goes_on.how in ("chosen", "filled") else None
+    return kept or now + timedelta(seconds=configuration.dialogue.valid_s)
+
+
+def _dialogue(goes_on: Continuation, until: datetime | None) -> dict[str, Any] | None:
+    told: dict[str, Any] = {}
+    if goes_on.of is not None and goes_on.how != "confirmed":
+        told |= {"of": goes_on.of, "how": goes_on.how}
+    if goes_on.earlier.asked:
+        told["asked"] = goes_on.earlier.asked
+    if until is not None:
+        told["expires_at"] = instant(until)
+    return told or None
+
+
+def _confirm(
+    goes_on: Continuation, question: str | None, until: datetime | None
+) -> dict[str, Any] | None:
+    told: dict[str, Any] = {}
+    earlier = goes_on.earlier
+    if goes_on.how == "confirmed":
+        told["of"] = goes_on.of
+    if earlier.refused:
+        told["refused"] = earlier.refused
+    if earlier.equal is not None:
+        told["equal"] = earlier.equal.decision_id
+    if goes_on.valid_until is not None:
+        told["valid_until"] = instant(goes_on.valid_until)
+    if question is not None and until is not None:
+        told |= {"text": {PRIVATE: question}, "expires_at": instant(until)}
+    return told or None
+
+
+def _left(
+    configuration: Configuration,
+    request: Request,
+    verdict: Verdict,
+    now: datetime,
+    question: str | None,
+) -> Left:
+    if verdict.terminal is not Terminal.CLARIFY:
+        return Left()
+    if question is None:
+        return Left(options=verdict.options, awaits=_awaits(verdict))
+    action = configuration.catalog.actions[str(verdict.action_id)]
+    situation = Situation(request.state, now, request.session, request.candidates)
+    write = confirmation.write_of(action.action_id, verdict.object_id, verdict.slots)
+    return Left(write=write, pins=confirmation.pins(configuration, action, situation))
+
+
+def _awaits(verdict: Verdict) -> tuple[str, ...]:
+    """The slots that a `G-SLOT` names as open."""
+    if verdict.rule_id != Reserved.SLOT:
+        return ()
+    named = (code.split(":") for code in verdict.reason_codes if code.startswith("SLOT_"))
+    return tuple(dict.fromkeys(parts[1] for parts in named))
+
+
+def _slot(value: SlotValue) -> Any:
+    """A slot for the record: an amount and a day as they are, every text as private."""
+    if isinstance(value, Money):
+        return {"value": f"{value.value:f}", "currency": value.currency}
+    return value.isoformat() if isinstance(value, date) else {PRIVATE: value}
 
 
 def redecide(configuration: Configuration, versions: Mapping[str, str]) -> Redecide:
@@ -68,7 +209,7 @@ def redecide(configuration: Configuration, versions: Mapping[str, str]) -> Redec
         answer: TierAnswer | None,
         now: datetime,
         switches: Switches,
-        _context: Context | None,
+        kept: Context | None,
     ) -> Mapping[str, Json]:
         if answer is None:
             raise ReplayError("no tier was asked for this record; there is no decision to repeat")
@@ -79,6 +220,7 @@ def redecide(configuration: Configuration, versions: Mapping[str, str]) -> Redec
             tier_answer=answer,
             now=now,
             switches=switches,
+            goes_on=continuation_of(kept),
         ).clear
 
     return again
@@ -108,9 +250,11 @@ def rejudge(configuration: Configuration, versions: Mapping[str, str]) -> Rejudg
 
 
 def _needs_erased(record: Mapping[str, Json]) -> bool:
-    """True if a hidden value, or the session's own objects, may have had a part in the verdict."""
+    """True if a hidden value, an earlier turn or the session's own objects may have had a part in
+    the verdict."""
     own_objects = record["subject"] is not None and record["rule_id"] == Reserved.OBJECT
-    return own_objects or _holds_hidden([v for k, v in record.items() if k != "confirm"])
+    goes_on = record["confirm"] is not None or "of" in (record["dialogue"] or {})
+    return own_objects or goes_on or _holds_hidden(list(record.values()))
 
 
 def _holds_hidden(value: Json) -> bool:
@@ -128,6 +272,7 @@ def _situation(record: Mapping[str, Json]) -> Situation:
         now=moment(record["decided_at"]),
         session=None if subject is None else Session(subject, tuple(record["entitlements"])),
         candidates=None if candidates is None else tuple(candidates),
+        earlier=Earlier(asked=(record["dialogue"] or {}).get("asked", 0)),
     )
 
 

@@ -83,10 +83,15 @@ def append_outcome(
 
 def standing(ledger: Ledger, decision_id: str) -> Outcome | None:
     """How a write stands: as a human left it, as its execution ended, in doubt, or None."""
-    for first_part in (RESOLVED, EXECUTED, IN_DOUBT):
-        if stored := ledger.find(f"{first_part}{decision_id}"):
-            return Outcome(stored.current["status"])
-    return None
+    stored = standing_record(ledger, decision_id)
+    return None if stored is None else Outcome(stored.current["status"])
+
+
+def standing_record(ledger: Ledger, decision_id: str) -> Stored | None:
+    """The outcome record that says how a write stands; None if there is none yet."""
+    keys = [f"{first_part}{decision_id}" for first_part in (RESOLVED, EXECUTED, IN_DOUBT)]
+    found = ledger.find_all(keys)
+    return next((found[key] for key in keys if key in found), None)
 
 
 def unfinished(ledger: Ledger) -> Iterator[Unfinished]:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from gate import confirmation
 from gate.catalog import Action, Catalog, ObjectType
 from gate.load.fixes import did_you_mean, shown
 from gate.load.model import ByLanguage, FileModel, Identifier, Model, Text, validate
@@ -65,6 +66,11 @@ class ActionModel(Model):
     """Verbs that ask for this write action, by language."""
     nouns: ByLanguage = Field(default_factory=dict)
     """Nouns that go with the verbs, by language."""
+    titles: dict[str, Text] = Field(default_factory=dict)
+    """Name as customers know it, by language; `name` stands for a language left out."""
+    confirm: dict[str, Text] = Field(default_factory=dict)
+    """What a customer confirms before the write is carried out, by language; `{object}` and
+    `{SLOT}` are read back, a part in square brackets only if its slot is filled."""
 
 
 class CatalogFile(FileModel):
@@ -117,6 +123,38 @@ def _words(
     return MappingProxyType(words)
 
 
+def _texts(
+    document: Document, loc: Loc, given: Mapping[str, str], languages: Collection[str]
+) -> Mapping[str, str]:
+    for tag in given:
+        if tag not in languages:
+            fix = did_you_mean(tag, languages) + " (`languages:` in appliance.yaml lists them)"
+            raise document.error(f"language `{shown(tag)}` is not configured", (*loc, tag), fix)
+    return MappingProxyType(dict(given))
+
+
+def check_confirmations(document: Document, catalog: Catalog, languages: Collection[str]) -> None:
+    """Refuse a write without a text that reads all of it back, in every configured language."""
+    writes = [a for a in catalog.actions.values() if a.mode is Mode.WRITE]
+    for action in writes:
+        index = list(catalog.actions).index(action.action_id)
+        for tag in languages:
+            _check_confirmation(document, ("actions", index), action, tag)
+
+
+def _check_confirmation(document: Document, loc: Loc, action: Action, tag: str) -> None:
+    wanted = sorted(confirmation.wanted(action))
+    places = ", ".join(f"`{{{name}}}`" for name in wanted) or "no place"
+    text = action.confirm.get(tag)
+    if text is None:
+        problem = f"write action `{action.action_id}` has no text to confirm in `{tag}`"
+        raise document.error(problem, loc, f"add `confirm: {{{tag}: ...}}` with {places}")
+    odd = sorted(confirmation.places(text).symmetric_difference(wanted))
+    if odd:
+        problem = f"text to confirm `{action.action_id}` in `{tag}` misses or adds `{{{odd[0]}}}`"
+        raise document.error(problem, (*loc, "confirm", tag), f"it must read back {places}")
+
+
 def _action(
     document: Document,
     loc: Loc,
@@ -145,6 +183,8 @@ def _action(
         slots=tuple(dict.fromkeys(model.slots)),
         verbs=_words(document, (*loc, "verbs"), model.verbs, languages),
         nouns=_words(document, (*loc, "nouns"), model.nouns, languages),
+        titles=_texts(document, (*loc, "titles"), model.titles, languages),
+        confirm=_texts(document, (*loc, "confirm"), model.confirm, languages),
         query=model.query,
         collection=model.collection,
     )

@@ -15,6 +15,7 @@ from gate.language import LanguagePack
 from gate.load import (
     appliance,
     catalog,
+    connectors,
     documents,
     language,
     phrases,
@@ -24,6 +25,7 @@ from gate.load import (
     state,
 )
 from gate.load.appliance import Appliance
+from gate.load.connectors import Connectors
 from gate.load.digests import CSV_BYTES, YAML_BYTES, Source, digests, read, read_if_present
 from gate.load.documents import Documents
 from gate.load.fixes import nearest
@@ -62,7 +64,7 @@ class Institution:
     """Everything that a folder says: the gate's configuration and what the other parts need.
 
     `appliance` holds tiers and paths; phrases, queries and documents are for their tiers and
-    pathways; `folder` is where relative document paths begin.
+    pathways, connectors who carries out writes; `folder` is where relative document paths begin.
     """
 
     folder: Path
@@ -71,6 +73,7 @@ class Institution:
     phrases: tuple[Phrase, ...]
     queries: Mapping[str, Query]
     documents: Documents
+    connectors: Connectors = connectors.EMPTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,11 @@ def load(folder: Path, *, bench: bool) -> Institution:
     )
     papers = reader.optional("documents.yaml", lambda d: documents.read(d, folder), documents.EMPTY)
     catalog.check_references(services_file, services, listed, papers.collections)
+    if not bench:
+        catalog.check_confirmations(services_file, services, settings.languages)
+    carriers = reader.optional(
+        "connectors.yaml", lambda d: connectors.read(d, services), connectors.EMPTY
+    )
     texts = reader.optional(
         "phrases.yaml", lambda d: phrases.read(d, services, settings.languages), phrases.EMPTY
     )
@@ -144,12 +152,13 @@ def load(folder: Path, *, bench: bool) -> Institution:
         title=settings.title,
         thresholds=settings.thresholds,
         limits=settings.limits,
+        dialogue=settings.dialogue,
         channels=settings.channels,
         history_turns=settings.history_turns,
         history_role=settings.history_role,
         digests=digests(reader.sources),
     )
-    return Institution(folder, configuration, settings, texts, listed, papers)
+    return Institution(folder, configuration, settings, texts, listed, papers, carriers)
 
 
 def _rules(

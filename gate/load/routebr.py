@@ -17,7 +17,7 @@ from typing import Any, Final
 from gate import registry, rules
 from gate.catalog import Action, Catalog, ObjectType
 from gate.conditions import All, Always, Condition, Is
-from gate.configuration import Configuration, Limits
+from gate.configuration import Configuration, DialogueLimits, Limits
 from gate.errors import ConfigError
 from gate.load import csvfile, documents, language, phrases, queries
 from gate.load.appliance import DEFAULT_TERMINALS, Appliance, Paths, Tier
@@ -131,6 +131,7 @@ def _settings() -> Appliance:
         channels=(CHANNEL,),
         tiers=(Tier("phrases", "phrases"),),
         limits=Limits(),
+        dialogue=DialogueLimits(),
         terminals=DEFAULT_TERMINALS,
         paths=Paths(
             "var/routebr/ledger.sqlite",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from inference.connectors import Handed, orders
-from inference.connectors import Order as OldOrder
+from inference.connectors import orders
 from inference.connectors.protocol import (
     UNKNOWN,
     Order,
@@ -15,8 +14,6 @@ from inference.connectors.protocol import (
     Status,
     failed,
 )
-
-RECORDED = Status.RECORDED.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,3 @@ class RecordOnly:
     def status(self, key: str) -> Outcome:
         """UNKNOWN: nothing is kept here; handing the order over again does no harm."""
         return UNKNOWN
-
-    def hand_over(self, order: OldOrder) -> Handed:
-        """`RECORDED`, with the order's own key as reference."""
-        return Handed(RECORDED, order.key)
