@@ -143,8 +143,8 @@ def validate_value(model: type[M], value: Any, where: str) -> M:
 
 
 def field_of(where: str, path: str) -> str:
-    """`where`, narrowed to the field at a dotted path."""
-    return f"{where}, field {path}" if path else where
+    """`where`, narrowed to the field at a dotted path, which may hold a key that somebody sent."""
+    return f"{where}, field {shown(path)}" if path else where
 
 
 def _key(details: ErrorDetails) -> str:
@@ -181,7 +181,7 @@ _WANTED = {
 def explain(details: ErrorDetails) -> tuple[str, str]:
     """Problem and fix of one validation error."""
     kind, context, value = details["type"], details.get("ctx", {}), shown(details["input"])
-    name = _name(details["loc"])
+    name = shown(_name(details["loc"]))
     if kind == "routelock":
         return context["problem"], context["fix"]
     if kind == "missing":
