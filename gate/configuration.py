@@ -13,6 +13,7 @@ from gate.lexicon import Lexicon, compile_lexicon
 from gate.records import Reserved, Terminal
 from gate.registry import Registry
 from gate.rules import RuleSet
+from gate.slotwords import SlotWords, compile_words
 from gate.state import Predicate
 
 
@@ -47,7 +48,7 @@ class Configuration:
     `thresholds` maps a tier's name to the confidence below which `G-CONFIDENCE` closes; a tier
     that is not listed has no threshold of its own and closes on a null confidence.
     `digests` maps a file name to the SHA-256 of its bytes.
-    `lexicon` and `shapes` are compiled from packs and catalog when the record is made.
+    `lexicon`, `shapes` and `slot_words` are compiled from packs and catalog when the record is made.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Configuration:
     digests: Mapping[str, str] = field(default_factory=dict)
     lexicon: Lexicon = field(init=False, repr=False)
     shapes: tuple[str, ...] = field(init=False, repr=False)
+    slot_words: SlotWords = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Compile what every request needs, once; ConfigError if a reserved id could dispatch."""
@@ -80,6 +82,8 @@ class Configuration:
         shapes = (s for t in self.catalog.object_types.values() for s in t.shapes)
         object.__setattr__(self, "lexicon", lexicon)
         object.__setattr__(self, "shapes", tuple(dict.fromkeys(shapes)))
+        slot_words = compile_words(self.packs[tag] for tag in self.languages)
+        object.__setattr__(self, "slot_words", slot_words)
 
     @property
     def pack(self) -> LanguagePack:

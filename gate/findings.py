@@ -12,6 +12,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from gate import clauses as clause_reading
 from gate import direction as direction_reading
+from gate import values
+from gate.catalog import SlotSpec
 from gate.clauses import Clause
 from gate.configuration import Configuration
 from gate.direction import Asked, Cue
@@ -111,8 +113,11 @@ def find(configuration: Configuration, request: Request) -> Findings:
     for hit in read.hits:
         tags |= hit.tags
     anaphors = _anaphors(read) if tags & ANAPHOR else []
+    language = _language(configuration, request, folded)
+    third_person = _third_person(configuration, read) if tags & THIRD else ()
+    kinds = _kinds(read) if tags & KIND else ()
     return Findings(
-        language=_language(configuration, request, folded),
+        language=language,
         direction=direction_reading.direction(cues),
         cues=_placed(read.text, cues),
         asked=_placed(read.text, asked),
@@ -125,10 +130,44 @@ def find(configuration: Configuration, request: Request) -> Findings:
         set_aside=tuple(
             original(h.start, h.end) for h in anaphors if set_aside(read.clauses, h.start)
         ),
-        third_person=_third_person(configuration, read) if tags & THIRD else (),
-        kinds=_kinds(read) if tags & KIND else (),
+        third_person=third_person,
+        kinds=kinds,
         history=_history(configuration, request, indexes) if anaphors else (),
+        slots=_slots(configuration, read, language, own, bool(third_person), bool(kinds)),
     )
+
+
+def _slots(
+    configuration: Configuration,
+    read: _Read,
+    language: str | None,
+    own: Sequence[Entry],
+    third_person: bool,
+    kinds: bool,
+    alone: SlotSpec | None = None,
+) -> tuple[SlotFound, ...]:
+    """Candidates for every declared slot, or for the one that was asked for alone."""
+    catalog, words = configuration.catalog, configuration.slot_words
+    if not catalog.slots and alone is None:
+        return ()
+    known = values.Named(
+        read.mentions, read.unmatched, third_person, kinds, own, catalog.object_types
+    )
+    if alone is not None:
+        return values.read_alone(alone, words, read.text, language, read.clauses, known)
+    return values.read(catalog.slots, words, read.text, language, read.clauses, known)
+
+
+def find_alone(
+    configuration: Configuration, request: Request, spec: SlotSpec
+) -> tuple[SlotFound, ...]:
+    """The candidates for `spec` in a turn that answers the question for exactly that slot."""
+    own = request.session.objects if request.session else ()
+    indexes = (configuration.registry.names, *((own_names(own),) if own else ()))
+    read = _read(configuration, indexes, request.utterance)
+    language = _language(configuration, request, read.text.folded)
+    third_person = _third_person(configuration, read)
+    return _slots(configuration, read, language, own, bool(third_person), bool(_kinds(read)), spec)
 
 
 def _placed(text: Text, found: tuple[Placed, ...]) -> tuple[Placed, ...]:

@@ -97,6 +97,8 @@ class LanguagePack:
     """Words at the end that make a question, but a request behind a request form (吗, 好不好)."""
     coordinators: Words = ()
     """Han only: words between two nouns that are both meant (和, 与)."""
+    coaxing: Words = ()
+    """Those at the end that agree on a request where a softener or disposal makes one (好吗)."""
     completives: Words = ()
     """Han only: words right behind a verb that say how far it goes (掉, 住, 起来)."""
     perfectives: Words = ()
@@ -203,6 +205,8 @@ class LanguagePack:
     """Lower-case words inside names (van, de)."""
     address_ends: Words = ()
     """Han only: how a postal address ends (号, 室)."""
+    value_closers: Words = ()
+    """What may stand behind a value at the end of a text (please, 谢谢, 吧)."""
 
     templates: Mapping[str, str] = field(default_factory=dict)
     """Message per reserved id and per terminal."""

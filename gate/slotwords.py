@@ -1,0 +1,124 @@
+"""The words that slots are read by: of every pack of a configuration, compiled once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gate.language import LanguagePack
+from gate.lexicon import WordSet, is_word, word_set
+
+SETS: Final = (
+    "shared_signs", "shares", "approximations", "approximations_after", "bounds", "bounds_after",
+    "range_words", "range_openers", "choice_words", "rates", "quantities", "minus_words", "identifier_words",
+    "value_leads", "value_follows", "former_leads", "new_leads", "durations_before",
+    "durations_after", "unclear_days", "spans", "day_bounds", "day_bounds_after", "payee_leads",
+    "payee_verbs", "no_names", "name_parts", "address_ends", "street_words", "value_closers",
+    "negations",
+)  # fmt: skip
+TABLES: Final = ("minor_units", "relative_days", "weekdays", "months", "durations", "shifts")
+
+_WORD: Final = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Words with the value of each, and their set for looking them up in a text."""
+
+    values: Mapping[str, str]
+    words: WordSet
+
+
+@dataclass(frozen=True, slots=True)
+class SlotWords:
+    """Words to read slots by.
+
+    `latin` and `han` are the values of number words, and of numeral characters. `currencies` maps a
+    sign or word to its codes, by language: in an English text ¥ is not what it is in a Chinese one.
+    `units` are what else may be counted. `known` are all words of all packs: what is none of them
+    may be a part of a name or of an address. `triggers` are words without which (and without
+    digits, numerals and @) a text can hold no slot.
+    """
+
+    sets: Mapping[str, WordSet]
+    tables: Mapping[str, Table]
+    latin: Mapping[str, int]
+    han: Mapping[str, int]
+    currencies: Mapping[str | None, Mapping[str, frozenset[str]]]
+    money: WordSet
+    units: WordSet
+    known: frozenset[str]
+    triggers: frozenset[str]
+    characters: re.Pattern[str]
+
+
+def compile_words(packs: Iterable[LanguagePack]) -> SlotWords:
+    """Merge the configured packs."""
+    packs = tuple(packs)
+    sets = {name: word_set(w for p in packs for w in getattr(p, name)) for name in SETS}
+    tables = {name: _table(packs, name) for name in TABLES}
+    numbers = {w: int(v) for p in packs for v, w in pairs(p.numbers)}
+    latin = {w: v for w, v in numbers.items() if is_word(w[0])}
+    han = {w: v for w, v in numbers.items() if not is_word(w[0])}
+    currencies = _currencies(packs)
+    money = word_set(w for words in currencies.values() for w in words)
+    counted = {w for p in packs for w in (*p.amount_units, *p.measure_words)}
+    counted -= {*money.words, *numbers, *tables["minor_units"].values}
+    opening = [*latin, *sets["shares"].words, *sets["spans"].words, *sets["payee_leads"].words]
+    opening += [w for n in ("relative_days", "weekdays", "shifts") for w in tables[n].values]
+    characters = {*han, *(w[0] for w in opening if not is_word(w[0]))}
+    return SlotWords(
+        sets=sets,
+        tables=tables,
+        latin=latin,
+        han=han,
+        currencies=currencies,
+        money=money,
+        units=word_set(counted),
+        known=frozenset(_known(packs)),
+        triggers=frozenset(_WORD.match(w).group() for w in opening if _WORD.match(w)),  # type: ignore[union-attr]
+        characters=re.compile("[0-9@" + re.escape("".join(sorted(characters))) + "]"),
+    )
+
+
+def pairs(entries: Iterable[str]) -> Iterable[tuple[str, str]]:
+    """(value, word) of entries such as `5|five|fife`."""
+    for entry in entries:
+        value, *words = entry.split("|")
+        yield from ((value, word) for word in words)
+
+
+def _table(packs: Iterable[LanguagePack], name: str) -> Table:
+    values = {word: value for pack in packs for value, word in pairs(getattr(pack, name))}
+    return Table(values, word_set(values))
+
+
+def _currencies(packs: tuple[LanguagePack, ...]) -> dict[str | None, dict[str, frozenset[str]]]:
+    """By language tag, its own words before those of the others; under None the first pack's."""
+    own = {pack.language: _codes(pack) for pack in packs}
+    merged: dict[str | None, dict[str, frozenset[str]]] = {}
+    for tag, words in own.items():
+        others = (item for other in own.values() for item in other.items())
+        merged[tag] = {**dict(others), **words}
+    return {None: next(iter(merged.values()), {}), **merged}
+
+
+def _codes(pack: LanguagePack) -> dict[str, frozenset[str]]:
+    codes: dict[str, set[str]] = {}
+    for code, word in pairs(pack.currencies):
+        codes.setdefault(word, set()).add(code.upper())
+    return {word: frozenset(found) for word, found in codes.items()}
+
+
+_NO_WORDS: Final = frozenset({"language", "script", "templates"})
+
+
+def _known(packs: Iterable[LanguagePack]) -> Iterable[str]:
+    """Every single word of every list of the packs."""
+    for pack in packs:
+        for name in LanguagePack.__slots__:
+            if name not in _NO_WORDS:
+                for phrase in getattr(pack, name):
+                    yield from _WORD.findall(phrase)

@@ -1,0 +1,204 @@
+"""A text while slots are read from it: what stands before and behind a place, word for word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from gate import numbers
+from gate.clauses import Clause
+from gate.lexicon import WordSet, ends_word, is_word, touches
+from gate.normalise import Text
+from gate.objects import set_aside
+from gate.slotwords import SlotWords
+
+Span = tuple[int, int]
+
+
+class Spotted(NamedTuple):
+    """A value at folded [start, end), or the fault for which it is none."""
+
+    start: int
+    end: int
+    value: str
+    fault: str
+
+
+_SMALL: Final = re.compile(r"(?<![0-9a-z.,/])[0-9]{1,4}(?![0-9.,/])")
+_LATIN: Final = re.compile(r"(?<![a-z0-9-])[a-z]+(?![a-z0-9-])")
+_OPENERS: Final = frozenset(",;:(\"'!?。、[{<=")
+_CLOSERS: Final = frozenset(",.;:)\"'!?。、]}>…")
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """One normalised text with the words it is read by; all places are folded offsets."""
+
+    text: Text
+    words: SlotWords
+    language: str | None
+    clauses: Sequence[Clause] = ()
+
+    @property
+    def folded(self) -> str:
+        """The normalised text."""
+        return self.text.folded
+
+    @property
+    def numerals(self) -> str:
+        """The characters of Chinese numerals."""
+        return "".join(self.words.han)
+
+    def is_numeral(self, char: str) -> bool:
+        """True for a numeral character."""
+        return char in self.words.han
+
+    def is_decimal(self, start: int, end: int) -> bool:
+        """True if every digit in [start, end) was a decimal digit in the original, no ½, ² or ①."""
+        if self.text.plain and self.text.original.isascii():
+            return True
+        original = self.text.original[slice(*self.text.span(start, end))]
+        return all(c.isdecimal() or c in self.words.han or not c.isnumeric() for c in original)
+
+    # ---- beside a place ------------------------------------------------------------------------
+
+    def before(self, name: str, position: int) -> int:
+        """Where the longest phrase of a list that ends at `position` starts, or -1."""
+        return self._before(self.words.sets[name], position)
+
+    def after(self, name: str, position: int) -> int:
+        """Where the longest phrase of a list that starts at `position` ends, or -1."""
+        words = self.words.units if name == "units" else self.words.sets[name]
+        return self._after(words, position)
+
+    def after_table(self, name: str, position: int) -> int:
+        """As `after`, for the words of a table."""
+        return self._after(self.words.tables[name].words, position)
+
+    def table_value(self, name: str, start: int, end: int) -> str:
+        """The value of the table's word between two places."""
+        return self.words.tables[name].values[self.folded[start:end].strip()]
+
+    def _before(self, words: WordSet, position: int) -> int:
+        text = self.folded
+        end = position - (text[max(0, position - 1) : position] == " ")
+        starts = words.ending_at(text, end)
+        return next((s for s in starts if not self._cut(s, end)), -1)
+
+    def _cut(self, start: int, end: int) -> bool:
+        """True if a word edge at `start` or `end` cuts a longer word; digits may stand against it."""
+        text = self.folded
+        left = start > 0 and is_word(text[start]) and is_word(text[start - 1])
+        right = end < len(text) and is_word(text[end - 1]) and text[end].isalpha()
+        return left or (right and is_word(text[end]))
+
+    def _after(self, words: WordSet, position: int) -> int:
+        text = self.folded
+        start = position + (text[position : position + 1] == " ")
+        return words.starting_at(text, start)
+
+    def before_table(self, name: str, position: int) -> int:
+        """As `before`, for the words of a table."""
+        return self._before(self.words.tables[name].words, position)
+
+    def all_of(self, name: str) -> list[Span]:
+        """Every place where a phrase of a list stands, longest first, none inside another."""
+        return self._all(self.words.sets[name])
+
+    def all_in_table(self, name: str) -> list[Span]:
+        """As `all_of`, for the words of a table."""
+        return self._all(self.words.tables[name].words)
+
+    def _all(self, words: WordSet) -> list[Span]:
+        text = self.folded
+        found: list[Span] = []
+        for start, char in enumerate(text):
+            if char not in words.firsts or (found and start < found[-1][1]):
+                continue
+            end = words.starting_at(text, start)
+            if end > 0 and not touches(text, start, end):
+                found.append((start, end))
+        return found
+
+    def is_phrase(self, name: str, phrase: str) -> bool:
+        """True for a phrase of a list."""
+        return phrase in self.words.sets[name].words
+
+    def is_in(self, name: str, start: int, end: int) -> bool:
+        """True if [start, end) is a phrase of a list."""
+        return self.folded[start:end].strip() in self.words.sets[name].words
+
+    def stands_alone(self, start: int, end: int) -> bool:
+        """True for a value that is given: behind a word that leads to one and before none that goes on."""
+        text = self.folded
+        left = text[:start].rstrip()[-1:]
+        right = text[end:].lstrip()[:1]
+        leads = not left or left in _OPENERS or self.before("value_leads", start) >= 0
+        follows = not right or right in _CLOSERS or self.after("value_follows", end) > 0
+        return leads and follows
+
+    def is_set_aside(self, position: int) -> bool:
+        """True if what stands there is negated or contrasted."""
+        return set_aside(self.clauses, position)
+
+    def small_numbers(self) -> Iterator[tuple[int | None, int, int]]:
+        """Whole numbers of at most four digits, number words and numerals, as digits where they are one."""
+        for match in _SMALL.finditer(self.folded):
+            yield (int(match.group()) if self.is_decimal(*match.span()) else None), *match.span()
+        for match in _LATIN.finditer(self.folded):
+            if match.group() in self.words.latin:
+                yield self.words.latin[match.group()], *match.span()
+        run = 0
+        for start, char in enumerate(self.folded):
+            if char in self.words.han and start >= run:
+                run = start
+                while run < len(self.folded) and self.folded[run] in self.words.han:
+                    run += 1
+                value = numbers.han(self.folded[start:run], self.words.han).value
+                yield None if value is None else int(value), start, run
+
+    def is_lower(self) -> bool:
+        """True for a text without capital letters."""
+        return not any(c.isupper() for c in self.text.original)
+
+    def is_line_end(self, position: int) -> bool:
+        """True where a line of the original ends."""
+        if self.folded[position : position + 1] != " ":
+            return False
+        return "\n" in self.text.original[slice(*self.text.span(position, position + 1))]
+
+    # ---- numbers and currencies ----------------------------------------------------------------
+
+    def after_scale(self, position: int) -> int:
+        """Where a word for hundreds, thousands or more ends that starts at `position`, or -1."""
+        text, latin = self.folded, self.words.latin
+        start = position + (text[position : position + 1] == " ")
+        end = start
+        while end < len(text) and text[end].isalpha() and is_word(text[end]):
+            end += 1
+        return end if latin.get(text[start:end], 0) >= 100 and ends_word(text, end) else -1
+
+    def scale(self, start: int, end: int) -> int:
+        """The value of the word between two places."""
+        return self.words.latin[self.folded[start:end].strip()]
+
+    def currency_before(self, position: int) -> int:
+        """Where the sign or word of a currency that ends at `position` starts, or -1."""
+        return self._before(self.words.money, position)
+
+    def money_after(self, position: int) -> int:
+        """Where the sign or word of a currency that starts at `position` ends, or -1."""
+        return self._after(self.words.money, position)
+
+    def codes(self, start: int, end: int) -> frozenset[str]:
+        """The currencies that a sign or word stands for in this text's language."""
+        tables = self.words.currencies
+        words = tables.get(self.language) or tables[None]
+        return words.get(self.folded[start:end].strip(), frozenset())
+
+    def signs(self) -> Iterator[Span]:
+        """Every one-character sign of a currency that is no letter."""
+        signs = {w for w in self.words.money.words if len(w) == 1 and not w.isalpha()}
+        yield from ((i, i + 1) for i, char in enumerate(self.folded) if char in signs)

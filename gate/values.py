@@ -1,0 +1,164 @@
+"""Values: what a text holds for each declared slot, with spans; neither action nor clock has a part in it.
+
+`read` looks at every text, `read_alone` at the answer to the question for one slot, which may be the
+value and nothing else ("500"). A text without digits, numerals, @ and the words that open a value
+costs one look at its words.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from gate import amounts, contacts, dates
+from gate.catalog import ObjectType, SlotSpec
+from gate.clauses import Clause
+from gate.normalise import Text
+from gate.objects import Mention, Status
+from gate.records import Entry
+from gate.slots import Fault, SlotFound
+from gate.slotwords import SlotWords
+from gate.spot import Span, Spot, Spotted
+
+_WORDS: Final = re.compile(r"[^\W\d_]+")
+
+
+class Named(NamedTuple):
+    """What is known of the objects of a text: `mentions` at folded offsets, `unmatched` at original ones.
+
+    `own` are the session's objects; `types` those of the catalog by name, `nouns` their nouns.
+    """
+
+    mentions: Sequence[Mention] = ()
+    unmatched: Sequence[Span] = ()
+    third_person: bool = False
+    kinds: bool = False
+    own: Sequence[Entry] = ()
+    types: Mapping[str, ObjectType] = {}
+
+
+NOTHING_NAMED: Final = Named()
+
+
+def read(
+    specs: Mapping[str, SlotSpec],
+    words: SlotWords,
+    text: Text,
+    language: str | None,
+    clauses: Sequence[Clause] = (),
+    named: Named = NOTHING_NAMED,
+) -> tuple[SlotFound, ...]:
+    """Every candidate for every slot, by slot and position; spans are those of the original text."""
+    if not specs or not (named.own or _may_hold(words, text.folded)):
+        return ()
+    spot = Spot(text, words, language, clauses)
+    return _found(spot, specs.values(), _readings(spot, specs, named, alone=False))
+
+
+def read_alone(
+    spec: SlotSpec,
+    words: SlotWords,
+    text: Text,
+    language: str | None,
+    clauses: Sequence[Clause] = (),
+    named: Named = NOTHING_NAMED,
+) -> tuple[SlotFound, ...]:
+    """The candidates for one slot in the answer to the question for exactly that slot."""
+    spot = Spot(text, words, language, clauses)
+    return _found(spot, (spec,), _readings(spot, {spec.name: spec}, named, alone=True))
+
+
+def _may_hold(words: SlotWords, folded: str) -> bool:
+    if words.characters.search(folded):
+        return True
+    return not words.triggers.isdisjoint(_WORDS.findall(folded))
+
+
+def _readings(
+    spot: Spot, specs: Mapping[str, SlotSpec], named: Named, *, alone: bool
+) -> dict[str, list[Spotted]]:
+    """Candidates by slot; each type is read once."""
+    names = [(m.start, m.end) for m in named.mentions if m.status is not Status.AMOUNT]
+    kinds = {spec.type for spec in specs.values()}
+    read: dict[str, list[Spotted]] = {}
+    mail = contacts.emails(spot) if "@" in spot.folded else []
+    days = dates.read(spot, names) if kinds & {"date", "amount", "counterparty"} else []
+    taken = [*names, *((s.start, s.end) for s in (*mail, *days))]
+    if kinds & {"address", "amount"}:
+        read["address"] = contacts.addresses(spot, alone=alone)
+        taken += ((s.start, s.end) for s in read["address"])
+    if "amount" in kinds:
+        read["amount"] = amounts.read(spot, taken, alone=alone)
+    if "counterparty" in kinds:
+        read["counterparty"] = contacts.payees(spot, taken)
+    read["email"], read["date"] = mail, days
+    by_slot = {s.name: read[s.type] for s in specs.values() if s.type in read}
+    objects = {s.name: _objects(spot, s, named) for s in specs.values() if s.type == "object"}
+    return {**by_slot, **objects}
+
+
+def _found(
+    spot: Spot, specs: Iterable[SlotSpec], read: Mapping[str, Sequence[Spotted]]
+) -> tuple[SlotFound, ...]:
+    return tuple(
+        SlotFound(spec.name, *spot.text.span(one.start, one.end), one.value, str(one.fault))
+        for spec in specs
+        for one in sorted(read.get(spec.name, ()))
+    )
+
+
+# ---- own objects -------------------------------------------------------------------------------
+
+
+def _objects(spot: Spot, spec: SlotSpec, named: Named) -> list[Spotted]:
+    """The session's objects of the slot's types that the text names, or the sole one it speaks of."""
+    own = {e.object_id: e for e in named.own if e.object_type in spec.object_types}
+    mine = [m for m in named.mentions if any(o in own for o in m.owners)]
+    found = [_mentioned(m, own) for m in mine if m.status is not Status.AMOUNT]
+    found += [Spotted(*_folded(spot, s), "", Fault.UNKNOWN) for s in named.unmatched]
+    if named.third_person:
+        return [*found, Spotted(0, len(spot.folded), "", Fault.SOMEBODY_ELSES)]
+    return found or list(_by_type(spot, spec, named, own))
+
+
+def _folded(spot: Spot, span: Span) -> Span:
+    starts = spot.text.starts
+    return bisect_left(starts, span[0]), bisect_left(starts, span[1])
+
+
+def _mentioned(mention: Mention, own: Mapping[str, Entry]) -> Spotted:
+    ids = [o for o in mention.owners if o in own]
+    fault = "" if mention.status is Status.OK else Fault.NEGATED
+    if mention.status not in (Status.OK, Status.NEGATED):
+        fault = Fault.UNCLEAR
+    if len(mention.owners) > 1:
+        fault = Fault.SEVERAL
+    return Spotted(mention.start, mention.end, "" if fault else ids[0], str(fault))
+
+
+def _by_type(
+    spot: Spot, spec: SlotSpec, named: Named, own: Mapping[str, Entry]
+) -> Iterator[Spotted]:
+    """`my card` where there is one card; SEVERAL where there are more, UNKNOWN where there is none."""
+    for start, end, kind in _nouns(spot, spec, named.types):
+        ids = [i for i, e in own.items() if e.object_type == kind]
+        fault = "" if len(ids) == 1 and not named.kinds else Fault.SEVERAL if ids else Fault.UNKNOWN
+        yield Spotted(start, end, "" if fault else ids[0], str(fault))
+
+
+def _nouns(
+    spot: Spot, spec: SlotSpec, types: Mapping[str, ObjectType]
+) -> Iterator[tuple[int, int, str]]:
+    for kind in spec.object_types:
+        nouns = (
+            {n for words in types[kind].nouns.values() for n in words} if kind in types else set()
+        )
+        for noun in nouns:
+            pattern = (
+                rf"(?<![a-z0-9]){re.escape(noun)}(?![a-z0-9])"
+                if noun.isascii()
+                else re.escape(noun)
+            )
+            yield from ((*m.span(), kind) for m in re.finditer(pattern, spot.folded))
