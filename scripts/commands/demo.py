@@ -18,6 +18,7 @@ from gate.ledger.replay import Status, replay_all
 from gate.ledger.verify import verify
 from gate.load.requests import request_of
 from gate.records import Abstain, OutOfScope, Proposal, Request, TierAnswer
+from inference.masking import masked_in
 from scripts import terminal
 from scripts.commands.serve import answered_line
 
@@ -132,8 +133,8 @@ def show(number: int, case: dict[str, Any], answered: Answered) -> None:
     terminal.styled("")
     terminal.styled((f"{number:2d}  {case['shows']}", "bold"))
     for turn in routed.request.history:
-        terminal.styled((f"    {turn.role}: {turn.text}", "dim"))
-    terminal.styled((f"    \u201c{case['utterance']}\u201d", "cyan"))
+        terminal.styled((f"    {turn.role}: {_masked(answered, turn.text)}", "dim"))
+    terminal.styled((f"    \u201c{_masked(answered, case['utterance'])}\u201d", "cyan"))
     terminal.styled(f"    tiers    {tiers}")
     terminal.styled(f"    reads    {routed.findings.direction.value}{_spans(answered)}")
     terminal.styled(f"    action   {verdict.action_id or '-'}  object {verdict.object_id}")
@@ -157,7 +158,7 @@ def overview(ended: list[tuple[dict[str, Any], Answered]]) -> None:
         lines.append(
             (
                 number,
-                case["utterance"],
+                _masked(answered, case["utterance"]),
                 tried[-1].tier if tried else "-",
                 answered.routed.findings.direction.value,
                 verdict.action_id or "-",
@@ -178,11 +179,17 @@ def _said(answer: TierAnswer) -> str:
     return f"abstains ({answer.reason})" if isinstance(answer, Abstain) else "unparsed"
 
 
+def _masked(answered: Answered, text: str) -> str:
+    """A text of the request with the numbers of the member's own objects masked."""
+    session = answered.routed.request.session
+    return masked_in(text, session.objects if session else ())
+
+
 def _spans(answered: Answered) -> str:
     """The names found in the request, with what stands against them."""
     found = answered.routed.findings.mentions
     text = answered.routed.request.utterance
-    named = [f"{text[m.start : m.end]} [{m.status.value}]" for m in found]
+    named = [f"{_masked(answered, text[m.start : m.end])} [{m.status.value}]" for m in found]
     return f"; names {', '.join(named)}" if named else ""
 
 

@@ -31,6 +31,7 @@ from gate.load.scaffold import scaffold
 from gate.load.schema import write_schemas
 from gate.load.strictjson import read_jsonl
 from gate.records import Request, Situation, TierAnswer, Verdict
+from inference.masking import masked_in
 from scripts import terminal
 
 app = typer.Typer(help="Decide, explain, lint and compare configurations.", no_args_is_help=True)
@@ -142,7 +143,8 @@ def explain(config: Config, source: In = None, now: Now = None) -> None:
             request, answer = parse_decide(item, configuration, where)
             findings = find(configuration, request)
             way = explain_case(configuration, _situation(request, clock), findings, answer)
-            _show_way(request.utterance, way)
+            own = request.session.objects if request.session else ()
+            _show_way(masked_in(request.utterance, own), way)
 
 
 def _show_way(utterance: str, way: Any) -> None:
