@@ -18,10 +18,13 @@ from gate.ledger import database
 from gate.ledger.book import Book, Written, erase, write
 from gate.ledger.encode import instant
 from gate.ledger.outcome import Outcome, append_outcome
-from gate.ledger.pseudonym import digest, new_salt
-from gate.ledger.receipts import receipt
+from gate.ledger.pseudonym import create_key, digest, key_path, new_salt
+from gate.ledger.receipts import APPLICATION_ID, _row, receipt
+from gate.ledger.record import identify, seal
+from gate.ledger.store import Ledger
 from gate.ledger.sweep import sweep
 from tests.gate.ledger.samples import NOW, PROPOSAL, book_in, decided, numbered
+from tests.gate.ledger.test_receipts import FIRST
 
 SMALL = 60_000
 """Bytes of a segment, so that a life goes over several files."""
@@ -90,9 +93,26 @@ def orphaned(book: Book, tell: Tell, number: int) -> None:
     tell(swept=lost.receipt_id)
 
 
+def inherited(folder: Path, tell: Tell) -> None:
+    """A decision of the first release, whose receipts file is brought up to date by the next start."""
+    path, request = folder / "ledger.sqlite", numbered(-1)
+    identity, salt = identify(create_key(key_path(path)), request), new_salt()
+    kept = receipt(
+        request=request, tier_answer=PROPOSAL, decision_id=identity.decision_id, salt=salt
+    )
+    clear = decided(request, PROPOSAL, NOW)
+    sealed = seal(clear, identity=identity, salt=salt, text_commitment=kept.receipt_id)
+    with Ledger.open(path) as ledger:
+        row = ("INSERT INTO receipts VALUES (?, ?, ?, ?, NULL)", _row(kept)[:4])
+        database.replace(folder / "receipts.sqlite", FIRST, APPLICATION_ID, [row])
+        told = ledger.append(sealed)
+    tell(sequence=told.sequence, digest=told.digest)
+
+
 def live(folder: Path, size: int) -> None:
-    """Decide alone, confirm, erase, sweep, stop and start, decide in company over several files."""
+    """Inherit, decide alone, confirm, erase, sweep, stop and start, decide in company over several files."""
     tell = open_acks(folder)
+    inherited(folder, tell)
     for round_ in range(size):
         first = round_ * 1_000
         with book_in(folder) as book:
