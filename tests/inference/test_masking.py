@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gate.load.requests import request_of
+from gate.masking import KEPT, masked
 from gate.records import Entry
-from inference import masking
 from inference.appliance import Appliance
-from inference.masking import masked, masked_in, shown_name
+from inference.masking import masked_in, shown_name
 from inference.way import answer
 from tests.gate.demo import demo_state
 from tests.inference.asking import proposing
@@ -61,7 +61,7 @@ def test_last_four_digits_stay(text: str, shown: str) -> None:
 @given(WORDS, NUMBERS, WORDS, NUMBERS, WORDS)
 def test_no_number_is_longer_than_four(a: str, first: str, b: str, second: str, c: str) -> None:
     shown = masked(f"{a}{first}{b}{second}{c}")
-    assert longest(re.sub("•+", "x", shown)) <= masking.SHOWN
+    assert longest(re.sub("•+", "x", shown)) <= KEPT
     assert masked(shown) == shown
 
 
@@ -122,7 +122,7 @@ def test_no_message_shows_more(appliance: Appliance, numbers: list[str], utteran
     said = answer(proposing(appliance, "FREEZE_CARD"), request)
     named = said.rule_id == "G-OBJECT" or "Card" in said.message
     assert named == ("••••" in said.message)
-    assert longest(said.message.replace("•", "x")) <= masking.SHOWN
+    assert longest(said.message.replace("•", "x")) <= KEPT
 
 
 def test_messages_read_no_display_name_themselves() -> None:
