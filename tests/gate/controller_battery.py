@@ -12,8 +12,13 @@ from typing import Any
 
 from gate.findings import find
 from gate.records import (
+    NONE,
+    NOTHING_EARLIER,
     Abstain,
+    Confirmed,
+    Earlier,
     Entry,
+    Equal,
     OutOfScope,
     Proposal,
     Request,
@@ -21,6 +26,7 @@ from gate.records import (
     Situation,
     Switches,
     TierAnswer,
+    Write,
 )
 from tests.gate.demo import demo, demo_state
 from tests.gate.engine import NOW, Engine
@@ -37,6 +43,25 @@ FREEZE = "please freeze my debit card"
 STATUS = "what is the status of my card?"
 UNVERIFIED = {"identity_verified": {"value": False, "as_of": NOW.isoformat()}}
 ESCALATED = {"safety_escalation_required": True}
+AS_IT_WAS = {"card_already_frozen": "False"}
+"""The pinned predicates that the rules for freezing a card read, in the calm state."""
+OPEN, DONE = Equal("d-1", True), Equal("d-1", False, "2026-12-01T08:59:00Z")
+
+
+def confirmed(
+    action: str = "FREEZE_CARD",
+    object_id: str = "CARD-1",
+    slots: tuple[tuple[str, str], ...] = (),
+    pins: Mapping[str, str] = AS_IT_WAS,
+    **more: Any,
+) -> Earlier:
+    """The confirmation of one write, and whatever else was earlier."""
+    return Earlier(confirmed=Confirmed("d-0", Write(action, object_id, slots), pins), **more)
+
+
+YES = {"earlier": confirmed()}
+ASKED = ("CLARIFY", "G-CONFIRM", "CONFIRMATION_NEEDED")
+CHANGED = ("CLARIFY", "G-CONFIRM", "WRITE_CHANGED")
 
 
 def proposal(
@@ -56,11 +81,74 @@ Expected = tuple[str, str, str]
 CASES: tuple[tuple[str, TierAnswer, dict[str, Any], Expected], ...] = (
     # Through every check.
     ("what is the fee for a wire transfer?", proposal("FEE_INFO"), {}, ("DISPATCH", "R-999", "")),
-    (FREEZE, proposal("FREEZE_CARD"), {}, ("DISPATCH", "R-999", "")),
-    (FREEZE, proposal("FREEZE_CARD", "CARD-1"), {}, ("DISPATCH", "R-999", "")),
+    (FREEZE, proposal("FREEZE_CARD"), YES, ("DISPATCH", "R-999", "")),
+    (FREEZE, proposal("FREEZE_CARD", "CARD-1"), YES, ("DISPATCH", "R-999", "")),
     (STATUS, proposal("CARD_STATUS"), {}, ("DISPATCH", "R-999", "")),
+    (STATUS, proposal("CARD_STATUS"), YES, ("DISPATCH", "R-999", "")),
+    # A write is confirmed first, as exactly what it would do now.
+    (FREEZE, proposal("FREEZE_CARD"), {}, ASKED),
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": confirmed("UNFREEZE_CARD")}, CHANGED),
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": confirmed(object_id="CARD-2")}, CHANGED),
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": confirmed(slots=(("amount", "5 USD"),))}, CHANGED),
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": Earlier(unfit="NO_CONNECTOR")},
+     ("CLARIFY", "G-CONFIRM", "NO_CONNECTOR")),
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": confirmed(unfit="NO_CONNECTOR")},
+     ("CLARIFY", "G-CONFIRM", "NO_CONNECTOR")),
+    ("please change my email address", proposal("CHANGE_EMAIL"), {"session": None},
+     ("CLARIFY", "G-CONFIRM", "NO_SUBJECT")),
+    ("please change my email address", proposal("CHANGE_EMAIL"),
+     {"session": None, "earlier": confirmed("CHANGE_EMAIL", NONE, pins={})},
+     ("CLARIFY", "G-CONFIRM", "NO_SUBJECT")),
+    # A pinned predicate that the action's rules read is as it was.
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": confirmed(pins={"card_already_frozen": "True"})},
+     ("DEFER", "G-STATE", "PIN_CHANGED:card_already_frozen")),
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": confirmed(pins={})},
+     ("DEFER", "G-STATE", "PIN_CHANGED:card_already_frozen")),
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": confirmed(pins={**AS_IT_WAS, "fund_minimum": "1"})},
+     ("DISPATCH", "R-999", "")),
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": confirmed(object_id="CARD-2", pins={})}, CHANGED),
+    # An equal write that is open closes, one that was done in the meantime is named.
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": Earlier(equal=OPEN)},
+     ("HANDOFF", "G-DUPLICATE", "EQUAL_WRITE_OPEN")),
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": confirmed(equal=OPEN)},
+     ("HANDOFF", "G-DUPLICATE", "EQUAL_WRITE_OPEN")),
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": confirmed(equal=DONE)},
+     ("CLARIFY", "G-CONFIRM", "EQUAL_WRITE_DONE")),
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": Earlier(equal=DONE)}, ASKED),
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": confirmed(pins={}, equal=OPEN)},
+     ("DEFER", "G-STATE", "PIN_CHANGED:card_already_frozen")),
+    (STATUS, proposal("CARD_STATUS"), {"earlier": Earlier(equal=DONE)}, ("DISPATCH", "R-999", "")),
+    # A token that confirms nothing, behind the rules.
+    ("yes", Abstain("low", "fast"), {"earlier": Earlier(refused="EXPIRED")},
+     ("CLARIFY", "G-CONFIRM", "EXPIRED")),
+    ("yes", Abstain("low", "fast"), {"earlier": Earlier(refused="EXPIRED"), "change": ESCALATED},
+     ("HANDOFF", "R-010", "")),
+    ("はい", Abstain("low", "fast"), {"earlier": Earlier(refused="EXPIRED")},
+     ("CLARIFY", "G-CONFIRM", "EXPIRED")),
+    # A clarification too many; asking for a confirmation is none.
+    (STATUS, proposal("CARD_STATUS"), {"session": TWO_CARDS, "earlier": Earlier(asked=2)},
+     ("CLARIFY", "G-OBJECT", "SEVERAL_OWN_OBJECTS")),
+    (STATUS, proposal("CARD_STATUS"), {"session": TWO_CARDS, "earlier": Earlier(asked=3)},
+     ("HANDOFF", "G-DIALOGUE", "CLARIFICATIONS_USED_UP")),
+    (STATUS, proposal("CARD_STATUS"), {"session": TWO_CARDS, "earlier": Earlier(asked=99)},
+     ("HANDOFF", "G-DIALOGUE", "CLARIFICATIONS_USED_UP")),
+    ("hello there", Abstain("low", "fast"), {"earlier": Earlier(asked=3)},
+     ("HANDOFF", "G-DIALOGUE", "CLARIFICATIONS_USED_UP")),
+    ("hello there", OutOfScope("fast"), {"earlier": Earlier(asked=3)},
+     ("REJECT", "G-SCOPE", "OUT_OF_SCOPE")),
+    (STATUS, proposal("CARD_STATUS"), {"change": UNVERIFIED, "earlier": Earlier(asked=3)},
+     ("HANDOFF", "G-DIALOGUE", "CLARIFICATIONS_USED_UP")),
+    (STATUS, proposal("CARD_STATUS"), {"earlier": Earlier(asked=3)}, ("DISPATCH", "R-999", "")),
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": Earlier(asked=3)}, ASKED),
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": confirmed(object_id="CARD-2", asked=3)}, CHANGED),
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": confirmed(equal=DONE, asked=3)},
+     ("CLARIFY", "G-CONFIRM", "EQUAL_WRITE_DONE")),
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": confirmed(unfit="NO_CONNECTOR", asked=3)},
+     ("HANDOFF", "G-DIALOGUE", "CLARIFICATIONS_USED_UP")),
+    (FREEZE, proposal("FREEZE_CARD"), {"earlier": confirmed(asked=3)}, ("DISPATCH", "R-999", "")),
     # Without a commitment the rules speak first.
-    ("我的银行卡丢了", proposal("CARD_HELP"), {}, ("HANDOFF", "G-LANGUAGE", "LANGUAGE_NOT_CONFIGURED")),
+    ("カードをなくしました", proposal("CARD_HELP"), {},
+     ("HANDOFF", "G-LANGUAGE", "LANGUAGE_NOT_CONFIGURED")),
     ("hello there", OutOfScope("fast"), {}, ("REJECT", "G-SCOPE", "OUT_OF_SCOPE")),
     ("hello there", OutOfScope("fast"), {"change": ESCALATED}, ("HANDOFF", "R-010", "")),
     ("hello there", Abstain("low", "fast"), {}, ("CLARIFY", "G-ABSTAIN", "low")),
@@ -82,7 +170,8 @@ CASES: tuple[tuple[str, TierAnswer, dict[str, Any], Expected], ...] = (
     ("is my debit card frozen?", proposal("FREEZE_CARD"), {}, ("CLARIFY", "G-DIRECTION", "DIRECTION_READ")),
     (FREEZE, proposal("CARD_STATUS"), {}, ("CLARIFY", "G-DIRECTION", "DIRECTION_WRITE")),
     (FREEZE, proposal("CHANGE_EMAIL"), {}, ("CLARIFY", "G-ACTION", "NO_ACTION_EVIDENCE")),
-    ("please change my email address", proposal("CHANGE_EMAIL"), {}, ("DISPATCH", "R-999", "")),
+    ("please change my email address", proposal("CHANGE_EMAIL"),
+     {"earlier": confirmed("CHANGE_EMAIL", NONE, pins={})}, ("DISPATCH", "R-999", "")),
     ("please change my email address", proposal("CHANGE_ADDRESS"), {},
      ("CLARIFY", "G-ACTION", "NO_ACTION_EVIDENCE")),
     ("please change my address and email", proposal("CHANGE_EMAIL"), {},
@@ -107,7 +196,7 @@ CASES: tuple[tuple[str, TierAnswer, dict[str, Any], Expected], ...] = (
     (STATUS, proposal("CARD_STATUS"), {"switches": Switches(no_objects=True)},
      ("CLARIFY", "G-OBJECT", "NO_OBJECTS")),
     (FREEZE, proposal("CARD_STATUS"), {"switches": Switches(no_direction=True)}, ("DISPATCH", "R-999", "")),
-    (FREEZE, proposal("FREEZE_CARD", None, None), {"switches": Switches(ignore_confidence=True)},
+    (FREEZE, proposal("FREEZE_CARD", None, None), {"switches": Switches(ignore_confidence=True), **YES},
      ("DISPATCH", "R-999", "")),
 )  # fmt: skip
 
@@ -119,12 +208,13 @@ def decide(
     *,
     session: Session | None = ONE_CARD,
     change: Mapping[str, object] | None = None,
+    earlier: Earlier = NOTHING_EARLIER,
     switches: Switches | None = None,
 ) -> Any:
     """One decision over the demo institution."""
     request = Request("R-1", "web", text, session=session)
     state = demo_state(getattr(answer, "action_id", ""), change or {})
-    situation = Situation(state, NOW, session)
+    situation = Situation(state, NOW, session, earlier=earlier)
     findings = find(demo(), request)
     return engine.controller.decide(demo(), situation, findings, answer, switches or Switches())
 
@@ -140,4 +230,17 @@ def run(engine: Engine) -> None:
         assert verdict.boundary == "ALLOW" or terminal != "DISPATCH"
     offered = decide(engine, STATUS, proposal("CARD_STATUS"), session=TWO_CARDS).options
     assert [option.object_id for option in offered] == ["CARD-1", "CARD-2"]
+    taken_over = decide(
+        engine, STATUS, proposal("CARD_STATUS"), session=TWO_CARDS, earlier=Earlier(asked=3)
+    )
+    assert taken_over.reason_codes == ("CLARIFICATIONS_USED_UP", "G-OBJECT")
+    assert (taken_over.boundary, taken_over.options) == ("ALLOW", ())
+    for answer, options in (
+        (proposal("CARD_STATUS", confidence=None), ["CARD-1"]),
+        (proposal("CARD_STATUS", "CARD-2"), []),
+    ):
+        asked = decide(engine, STATUS, answer)
+        assert [option.object_id for option in asked.options] == options
+    hidden = decide(engine, FREEZE, proposal("FREEZE_CARD"))
+    assert (hidden.action_id, hidden.object_id, hidden.options) == ("FREEZE_CARD", "CARD-1", ())
     assert engine.controller.malformed(demo(), "NO_TEXT").rule_id == "G-REQUEST"
