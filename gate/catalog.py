@@ -73,7 +73,7 @@ class SlotSpec:
     `type` is one of SLOT_TYPES. An amount has `currencies` (ISO 4217; the first one is meant where
     the text names none), bounds that are both permitted, and at most `decimals` digits behind the
     point. An `object` is one of the session's own, of one of `object_types`. An `optional` slot may
-    stay empty.
+    stay empty. `ask` is the question for it, by language.
     """
 
     name: str
@@ -84,6 +84,7 @@ class SlotSpec:
     maximum: Decimal | None = None
     decimals: int = 2
     object_types: tuple[str, ...] = ()
+    ask: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

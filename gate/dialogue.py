@@ -140,13 +140,16 @@ def chosen(opening: Findings, turn: Findings, option: Option) -> Findings:
 
 
 def given(
-    configuration: Configuration, slot: str, action_id: str, utterance: str, turn: Findings
+    slot: str, action_id: str, turn: Findings, alone: Sequence[SlotFound]
 ) -> tuple[SlotFound, ...]:
-    """What a turn says for the slot that was asked for; nothing if it says or asks more than that."""
+    """What a turn says for the slot that was asked for; nothing if it says or asks more than that.
+
+    `alone` is the turn read as the answer for exactly that slot.
+    """
     named = any(m.status is not Status.AMOUNT for m in turn.mentions)
     if not _only_answers(turn) or named or not _asks_no_other(turn, action_id):
         return ()
-    return tuple(s for s in turn.slots if s.slot == slot)
+    return tuple(s for s in turn.slots if s.slot == slot) or tuple(alone)
 
 
 def filled(opening: Findings, found: Sequence[SlotFound], option: Option) -> Findings:

@@ -26,21 +26,39 @@ def entry_of(appliance: Appliance, routed: Routed, object_id: str) -> Entry | No
     return listed(lists, object_id)
 
 
+def offered(appliance: Appliance, routed: Routed) -> tuple[str, ...]:
+    """The names of a clarification's options, as the customer reads them."""
+    return messages.option_names(
+        appliance.configuration.catalog,
+        pack_of(appliance, routed).language,
+        routed.verdict,
+        lambda object_id: entry_of(appliance, routed, object_id),
+    )
+
+
 def bounded(appliance: Appliance, routed: Routed) -> Answered:
     """The end of a request that was not dispatched: a question to confirm, or its template."""
     verdict, pack = routed.verdict, pack_of(appliance, routed)
     message = routed.question
     if message is None:
-        names = messages.option_names(
-            appliance.configuration.catalog,
-            pack.language,
-            verdict,
-            lambda object_id: entry_of(appliance, routed, object_id),
+        names = offered(appliance, routed)
+        message = _asked(appliance, routed) or messages.bounded(
+            pack, verdict.terminal, verdict.rule_id, names
         )
-        message = messages.bounded(pack, verdict.terminal, verdict.rule_id, names)
     return Answered(
         routed, verdict.terminal, verdict.rule_id, BOUNDED, message, reasons=verdict.reason_codes
     )
+
+
+def _asked(appliance: Appliance, routed: Routed) -> str | None:
+    """The question for the first slot that is open, where it has one in that language."""
+    if routed.verdict.rule_id != Reserved.SLOT:
+        return None
+    specs = appliance.configuration.catalog.slots
+    language = pack_of(appliance, routed).language
+    names = (code.split(":")[1] for code in routed.verdict.reason_codes if code.startswith("SLOT_"))
+    first = next((specs[name] for name in names if name in specs), None)
+    return None if first is None else first.ask.get(language)
 
 
 def closed(

@@ -9,9 +9,9 @@ from typing import Final
 
 from gate import confirmation, dialogue
 from gate.configuration import Configuration
-from gate.findings import Findings, find
+from gate.findings import Findings, find, find_alone
 from gate.ledger import dialogue as records
-from gate.ledger.continuation import ANEW, CHOSEN, CONFIRMED, FILLED, FRESH, Continuation
+from gate.ledger.continuation import ANEW, CHOSEN, CONFIRMED, FILLED, FRESH, Continuation, Left
 from gate.ledger.decision import Decided
 from gate.ledger.dialogue import Past
 from gate.records import (
@@ -27,6 +27,7 @@ from gate.records import (
     Verdict,
     Write,
 )
+from gate.slots import SlotFound
 from inference.appliance import Appliance
 
 TIER: Final = "dialogue"
@@ -98,17 +99,27 @@ def _goes_on(appliance: Appliance, request: Request, past: Past) -> Turn:
     opening = records.findings_of(configuration, past)
     entries = _entries(configuration, request.session)
     text = request.utterance
-    for slot in left.awaits:
-        for option in left.options[:1]:
-            given = dialogue.given(configuration, slot, option.action_id, text, turn)
-            if given:
-                told = replace(told, how=FILLED, findings=dialogue.filled(opening, given, option))
-                return _committed(appliance, request, told, option)
+    for option in left.options[:1]:
+        given = _given(configuration, asked, left, option, turn)
+        if given:
+            told = replace(told, how=FILLED, findings=dialogue.filled(opening, given, option))
+            return _committed(appliance, request, told, option)
     picked = dialogue.pick(configuration, left.options, text, turn, entries)
     if picked is not None:
         told = replace(told, how=CHOSEN, findings=dialogue.chosen(opening, turn, picked))
         return _committed(appliance, request, told, picked)
     return Turn(asked, turn, replace(told, findings=turn))
+
+
+def _given(
+    configuration: Configuration, asked: Request, left: Left, option: Option, turn: Findings
+) -> tuple[SlotFound, ...]:
+    """What a turn gives for the slots that the turn before lacked."""
+    found: list[SlotFound] = []
+    for name in left.awaits:
+        alone = find_alone(configuration, asked, configuration.catalog.slots[name])
+        found += dialogue.given(name, option.action_id, turn, alone)
+    return tuple(found)
 
 
 def heard(appliance: Appliance, request: Request, goes_on: Continuation) -> Request:
