@@ -21,16 +21,24 @@ from gate.load.requests import parse_decide
 from gate.records import (
     NONE,
     UNRESOLVED,
+    Abstain,
     Boundary,
+    Confirmed,
+    Direction,
+    Earlier,
+    Equal,
+    Mode,
     Proposal,
     Reserved,
+    Session,
     Situation,
     Terminal,
     Unparsed,
     Verdict,
+    Write,
 )
 from tests.gate.demo import demo_state
-from tests.gate.small import findings, institution, situation
+from tests.gate.small import CARD, confirming, findings, institution, proposal, situation
 from tests.gate.texts import INSTITUTIONS, NOW, cases, demo, haideng, request
 
 SMALL = institution()
@@ -53,17 +61,22 @@ ANYTHING = st.recursive(
 
 
 def judge(configuration: Configuration, line: bytes) -> Verdict:
-    """What `gate decide` makes of one line, whatever it holds."""
+    """What `gate decide` makes of one line, whatever it holds; of a write, once it was confirmed."""
     try:
         asked, answer = parse_decide(line, configuration, "line 1")
     except RequestError:
         return malformed(configuration, "MALFORMED")
     where = Situation(asked.state, NOW, asked.session, asked.candidates)
-    return decide(configuration, where, find(configuration, asked), answer)
+    read = find(configuration, asked)
+    verdict = check(configuration, decide(configuration, where, read, answer))
+    if verdict.rule_id != Reserved.CONFIRM:
+        return verdict
+    return decide(configuration, confirming(configuration, where, verdict), read, answer)
 
 
 def check(configuration: Configuration, verdict: Verdict) -> Verdict:
     """One terminal, one id that exists, and nothing dispatched that the closed lists do not hold."""
+    assert verdict.reason_codes or verdict.rule_id not in {r.value for r in Reserved}
     rules = {rule.rule_id: rule for rule in configuration.rules.rules}
     reserved = {r.value for r in Reserved}
     assert isinstance(verdict.terminal, Terminal)
@@ -121,6 +134,13 @@ def test_the_base_line_is_dispatched() -> None:
     assert (verdict.terminal, verdict.action_id, verdict.object_id) == (
         Terminal.DISPATCH, "FREEZE_CARD", "CARD-1",
     )  # fmt: skip
+
+
+def test_the_base_line_alone_is_asked_about() -> None:
+    asked, answer = parse_decide(json.dumps(base()).encode(), demo(), "line 1")
+    where = Situation(asked.state, NOW, asked.session, asked.candidates)
+    verdict = check(demo(), decide(demo(), where, find(demo(), asked), answer))
+    assert (verdict.terminal, verdict.rule_id) == (Terminal.CLARIFY, "G-CONFIRM")
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -220,6 +240,39 @@ def test_p01_any_answer_and_any_state_end_in_one_terminal(
 ) -> None:
     read = findings("F1", several_requests=several, language=language)
     where = situation(alarm=value, buying_permitted=value)
+    check(SMALL, decide(SMALL, where, read, answer))
+
+
+CODES = st.sampled_from(["", "", "EXPIRED", "NO_CONNECTOR"])
+IDS = st.sampled_from(["BUY", "SELL", "FREEZE", "F1", "F2", "C1", NONE, "", "?"])
+SLOTS = st.lists(st.tuples(IDS, st.text(max_size=4)), max_size=2).map(tuple)
+EARLIER = st.builds(
+    Earlier,
+    st.integers(0, 5),
+    CODES,
+    CODES,
+    st.none() | st.builds(Confirmed, IDS, st.builds(Write, IDS, IDS, SLOTS | st.just(()))),
+    st.none() | st.builds(Equal, IDS, st.booleans(), st.text(max_size=4)),
+)
+
+
+@settings(max_examples=500)
+@given(
+    EARLIER,
+    st.sampled_from(sorted(SMALL.catalog.actions)),
+    st.sampled_from(["F1", "C1"]),
+    st.sampled_from(["", "", "F1", "F2", "C1", "L1", NONE, "?"]),
+    st.sampled_from([None, Session("s", (), (CARD,))]),
+    st.booleans(),
+)
+def test_p01_whatever_was_earlier_there_is_one_terminal(
+    earlier: Earlier, action: str, named: str, chosen: str, session: Session | None, known: bool
+) -> None:
+    writes = SMALL.catalog.actions[action].mode is Mode.WRITE
+    direction = Direction.WRITE if writes else Direction.READ
+    read = findings(named, direction=direction, asked=[action], chosen=chosen)
+    where = situation(session, None, earlier)
+    answer = proposal(action) if known else Abstain("low", "fast")
     check(SMALL, decide(SMALL, where, read, answer))
 
 
