@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gate.configuration import Configuration
 from gate.controller import malformed
 from gate.errors import RequestError
 from gate.load.requests import parse_request
 from gate.load.strictjson import read_jsonl
+from gate.records import Request
+from inference import messages
+from inference.disclosure import Role, disclosed
 from scripts import terminal
 from scripts.commands.gate import verdict_line
 
@@ -27,26 +31,50 @@ LedgerDir = Annotated[
 ]
 
 
-def route(config: Config, source: In = None, out: Out = None, ledger_dir: LedgerDir = None) -> None:
+Told = Annotated[
+    Role, typer.Option("--role", help="Who reads the lines; a user is told no reasons.")
+]
+
+
+def route(
+    config: Config,
+    source: In = None,
+    out: Out = None,
+    ledger_dir: LedgerDir = None,
+    role: Told = Role.CHANNEL,
+) -> None:
     """Decide requests with the tiers and record each decision; nothing is answered or executed.
 
     Example: routelock route --config configs/demo --in requests.jsonl --out decisions.jsonl
     """
-    from inference import way
+    from inference import speaking, way
 
-    _each(config, source, out, ledger_dir, lambda a, r: routed_line(way.route(a, r)))
+    def line(appliance: Appliance, request: Request) -> dict[str, Any]:
+        routed = way.route(appliance, request)
+        return {**routed_line(routed), "offered": list(speaking.offered(appliance, routed))}
+
+    _each(config, source, out, ledger_dir, role, line)
 
 
 def answer(
-    config: Config, source: In = None, out: Out = None, ledger_dir: LedgerDir = None
+    config: Config,
+    source: In = None,
+    out: Out = None,
+    ledger_dir: LedgerDir = None,
+    role: Told = Role.CHANNEL,
 ) -> None:
     """Decide requests and answer those that are dispatched, with citations.
 
     Example: routelock answer --config configs/demo --in requests.jsonl --out answers.jsonl
     """
-    from inference import way
+    from inference import speaking, way
 
-    _each(config, source, out, ledger_dir, lambda a, r: answered_line(way.answer(a, r)))
+    def line(appliance: Appliance, request: Request) -> dict[str, Any]:
+        answered = way.answer(appliance, request)
+        offered = speaking.offered(appliance, answered.routed)
+        return {**answered_line(answered), "offered": list(offered)}
+
+    _each(config, source, out, ledger_dir, role, line)
 
 
 def _each(
@@ -54,7 +82,8 @@ def _each(
     source: Path | None,
     out: Path | None,
     ledger_dir: Path | None,
-    go: Callable[[Appliance, Any], dict[str, Any]],
+    role: Role,
+    go: Callable[[Appliance, Request], dict[str, Any]],
 ) -> None:
     from inference.appliance import open_appliance
 
@@ -74,12 +103,18 @@ def _each(
             except RequestError as error:
                 terminal.tell(str(error))
                 broken += 1
-                line = {"line": number, **verdict_line(malformed(configuration, "MALFORMED"))}
-                line["error"] = str(error)
-            terminal.json_line(line, sink)
+                line = {"line": number, **malformed_line(configuration), "error": str(error)}
+            terminal.json_line(disclosed(line, role), sink)
     if broken:
         terminal.tell(f"{broken} line(s) could not be read; each has the terminal of G-REQUEST")
         raise typer.Exit(2)
+
+
+def malformed_line(configuration: Configuration) -> dict[str, Any]:
+    """The end of a line that cannot be read, with what the customer reads."""
+    verdict = malformed(configuration, "MALFORMED")
+    message = messages.bounded(configuration.pack, verdict.terminal, verdict.rule_id)
+    return {**verdict_line(verdict), "message": message}
 
 
 def routed_line(routed: Routed) -> dict[str, Any]:
