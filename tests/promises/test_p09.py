@@ -368,7 +368,7 @@ def test_p09_a_changed_controller_is_found(
 
 
 def test_p09_after_erasure_the_rest_is_reproduced(demo: Configuration, tmp_path: Path) -> None:
-    records = fill(tmp_path, demo, 200, seed=5)
+    records = fill(tmp_path, demo, 300, seed=5)
     with book_in(tmp_path) as book:
         for stored in records:
             erase(book, stored["decision_id"], at=NOW, reason="asked")
