@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeVar
 
-from gate.catalog import Catalog
+from gate.catalog import Catalog, SlotSpec
 from gate.configuration import Configuration
 from gate.errors import ConfigError
 from gate.language import LanguagePack
@@ -22,6 +22,7 @@ from gate.load import (
     queries,
     registry,
     rules,
+    slots,
     state,
 )
 from gate.load.appliance import Appliance
@@ -124,8 +125,12 @@ def load(folder: Path, *, bench: bool) -> Institution:
     services = catalog.read(services_file, settings.languages)
     if not bench:
         catalog.require_modes(services_file, services)
+    types = services.object_types
+    specs = reader.optional("slots.yaml", lambda d: slots.read(d, types), slots.EMPTY)
+    slots.check_actions(services_file, services, specs)
+    services = replace(services, slots=specs)
     listed = reader.optional(
-        "queries.yaml", lambda d: queries.read(d, settings.languages), queries.EMPTY
+        "queries.yaml", lambda d: _queries(d, settings.languages, specs), queries.EMPTY
     )
     papers = reader.optional("documents.yaml", lambda d: documents.read(d, folder), documents.EMPTY)
     catalog.check_references(services_file, services, listed, papers.collections)
@@ -138,7 +143,7 @@ def load(folder: Path, *, bench: bool) -> Institution:
         "phrases.yaml", lambda d: phrases.read(d, services, settings.languages), phrases.EMPTY
     )
     objects = reader.registry(services)
-    predicates = reader.optional("state.yaml", state.read, state.EMPTY)
+    predicates = reader.optional("state.yaml", lambda d: _state(d, specs), state.EMPTY)
     ruleset = _rules(reader, services, listed, predicates)
     configuration = Configuration(
         name=settings.name,
@@ -159,6 +164,20 @@ def load(folder: Path, *, bench: bool) -> Institution:
         digests=digests(reader.sources),
     )
     return Institution(folder, configuration, settings, texts, listed, papers, carriers)
+
+
+def _queries(
+    document: Document, languages: Collection[str], specs: Mapping[str, SlotSpec]
+) -> Mapping[str, Query]:
+    found = queries.read(document, languages)
+    slots.check_queries(document, found, specs)
+    return found
+
+
+def _state(document: Document, specs: Mapping[str, SlotSpec]) -> Mapping[str, Predicate]:
+    found = state.read(document)
+    slots.check_predicates(document, found, specs)
+    return found
 
 
 def _rules(

@@ -18,6 +18,7 @@ from gate.load.phrases import PhrasesFile
 from gate.load.queries import QueriesFile
 from gate.load.requests import RequestModel
 from gate.load.rules import RulesFile
+from gate.load.slots import SlotsFile
 from gate.load.state import StateFile
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -33,6 +34,7 @@ MODELS: Final[Mapping[str, type[Model]]] = {
     "queries": QueriesFile,
     "request": RequestModel,
     "rules": RulesFile,
+    "slots": SlotsFile,
     "state": StateFile,
 }
 """Models by the name of their schema; `request` is one line of JSONL."""

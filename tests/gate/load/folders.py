@@ -58,6 +58,7 @@ actions:
     slots: [amount]
     verbs: {en: [Freeze, block]}
     nouns: {en: [card]}
+    confirm: {en: "Freeze {object}, with {amount} left?"}
 """
 
 REGISTRY = """\
@@ -124,6 +125,14 @@ rules:
     then: ALLOW
 """
 
+SLOTS = """\
+schema_version: 1
+slots:
+  - {name: amount, type: amount, currencies: [USD], minimum: "0.01", maximum: 1000000}
+  - {name: day, type: date, optional: true}
+  - {name: card, type: object, object_types: [CARD], optional: true}
+"""
+
 PHRASES = """\
 schema_version: 1
 phrases:
@@ -164,6 +173,7 @@ GOOD: Mapping[str, str] = {
     "registry.csv": REGISTRY,
     "state.yaml": STATE,
     "rules.yaml": RULES,
+    "slots.yaml": SLOTS,
     "phrases.yaml": PHRASES,
     "queries.yaml": QUERIES,
     "documents.yaml": DOCUMENTS,
@@ -180,7 +190,7 @@ object_types:
   CARD: {own: true}
 actions:
   - {id: HOURS, name: Hours, description: When it is open, mode: read}
-  - {id: MOVE, name: Move, description: Move house, mode: write}
+  - {id: MOVE, name: Move, description: Move house, mode: write, confirm: {en: "Move?"}}
   - {id: MY_CARD, name: My card, description: Its state, mode: read, objects: [CARD]}
 """,
 }
