@@ -5,32 +5,28 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-import yaml
 
 from gate.errors import RequestError
 from gate.ledger.decision import redecide
 from gate.ledger.replay import Status, replay_all
 from gate.ledger.verify import verify
-from gate.load.requests import request_of
-from gate.records import Abstain, OutOfScope, Proposal, Request, TierAnswer
+from gate.load import load_institution
+from gate.records import Abstain, OutOfScope, Proposal, TierAnswer
 from inference.masking import masked_in
-from scripts import terminal
+from scripts import showcase, terminal
 from scripts.commands.serve import answered_line
 
 if TYPE_CHECKING:
     from inference.appliance import Appliance
     from inference.way import Answered
 
-SHOWCASE = Path(__file__).resolve().parents[2] / "eval/suites/demo/showcase.yaml"
-SESSION = "dana"
 OWN = Path("var/demo/showcase")
 """The demo's own folder; nothing else is kept there."""
-UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 def demo(
@@ -48,27 +44,57 @@ def demo(
 
     Example: routelock demo
     """
-    from inference import way
     from inference.appliance import open_appliance
 
-    with open_appliance(config, ledger_dir=_fresh(ledger_dir)) as appliance:
-        ended = [
-            (case, way.answer(appliance, request))
-            for case, request in terminal.progress(read_showcase(appliance, config))
-        ]
+    folder = _fresh(ledger_dir)
+    with (
+        showcase.office(folder, Path(), load_institution(config).connectors) as office,
+        open_appliance(config, ledger_dir=folder, placed=office.placed) as appliance,
+    ):
+        ended = list(terminal.progress(_play(appliance, office, config, folder)))
         if terminal.for_people():
-            for number, (case, answered) in enumerate(ended, start=1):
-                show(number, case, answered)
+            for number, one in enumerate(ended, start=1):
+                show(number, one)
             overview(ended)
         else:
-            for case, answered in ended:
-                terminal.json_line(line(case, answered))
-        unexpected = [case["shows"] for case, answered in ended if not as_expected(case, answered)]
+            for one in ended:
+                terminal.json_line(line(one))
+        unexpected = [str(one.case["shows"]) for one in ended if not as_expected(one)]
         sound = _audit(appliance)
     for title in unexpected:
         terminal.tell(f"ended otherwise than expected: {title}")
     if unexpected or not sound:
         raise typer.Exit(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """One case of the showcase with its end, what changed at the bank, and what was settled."""
+
+    case: showcase.Case
+    answered: Answered
+    bank: tuple[str, ...]
+    settled: str = ""
+
+
+def _play(
+    appliance: Appliance, office: showcase.Office, config: Path, folder: Path
+) -> Iterator[Ended]:
+    """Every case in turn, each dated when it comes; one of them dies between decision and hand-over."""
+    from inference import execution, way
+
+    sessions, last = showcase.sessions(config), None
+    for number, case in enumerate(showcase.cases(), start=1):
+        value = showcase.body(number, case, last, sessions, appliance.clock())
+        request = showcase.request(appliance, number, value)
+        before, settled = office.tables(), ""
+        if case.get("crashes"):
+            showcase.crash(config, folder, office.url, value)
+            ends = [f"{s.decision_id[:8]} {s.recorded.value}" for s in execution.settle(appliance)]
+            settled = f"died before the hand-over; at the next start: {', '.join(ends)}"
+        last = way.answer(appliance, request)
+        changed = showcase.changes(before, office.tables())
+        yield Ended(case, last, tuple(changed), settled)
 
 
 def _fresh(ledger_dir: Path | None) -> Path:
@@ -86,47 +112,27 @@ def _fresh(ledger_dir: Path | None) -> Path:
     return ledger_dir
 
 
-def read_showcase(appliance: Appliance, config: Path) -> Iterator[tuple[dict[str, Any], Request]]:
-    """The cases of the showcase with their requests, each dated when its turn comes."""
-    showcase = yaml.safe_load(SHOWCASE.read_text(encoding="utf-8"))
-    sessions = yaml.safe_load((config / "sessions.yaml").read_text(encoding="utf-8"))["sessions"]
-    for number, case in enumerate(showcase["requests"], start=1):
-        value = {
-            "request_id": f"demo-{number:02d}",
-            "channel": "web",
-            "utterance": case["utterance"],
-            "history": case.get("history", []),
-            "state": dated({**showcase["state"], **case.get("state", {})}, appliance.clock()),
-            "session": case.get("session", sessions[SESSION]),
-        }
-        where = f"{SHOWCASE.name} request {number}"
-        yield case, request_of(value, appliance.configuration, where)
+def as_expected(one: Ended) -> bool:
+    """True if the request ended in the terminal, by the id and with the effects that the showcase
+    names."""
+    expect, answered = one.case["expect"], one.answered
+    by, status = expect.get("by", answered.rule_id), expect.get("status", answered.status)
+    ended = (answered.terminal.value, answered.rule_id, answered.status)
+    effects = sum(change.startswith("1 effect") for change in one.bank)
+    return ended == (expect["terminal"], by, status) and effects == expect.get("effects", 0)
 
 
-def dated(value: Any, now: datetime) -> Any:
-    """`value` with every `{ago: 5m}` replaced by the RFC 3339 time that long before `now`."""
-    if not isinstance(value, dict):
-        return value
-    if set(value) == {"ago"}:
-        count, unit = int(value["ago"][:-1]), value["ago"][-1]
-        return (now - timedelta(**{UNITS[unit]: count})).isoformat()
-    return {name: dated(part, now) for name, part in value.items()}
-
-
-def as_expected(case: dict[str, Any], answered: Answered) -> bool:
-    """True if the request ended in the terminal, and by the id, that the showcase names."""
-    expect = case["expect"]
-    by = expect.get("by", answered.rule_id)
-    return (answered.terminal.value, answered.rule_id) == (expect["terminal"], by)
-
-
-def line(case: dict[str, Any], answered: Answered) -> dict[str, Any]:
+def line(one: Ended) -> dict[str, Any]:
     """One request of the demo as JSON."""
-    return {"shows": case["shows"], "utterance": case["utterance"], **answered_line(answered)}
+    case = one.case
+    more = {"settled": one.settled, "bank": list(one.bank)}
+    told = {"shows": case["shows"], "utterance": case["utterance"]}
+    return {**told, **answered_line(one.answered), **more}
 
 
-def show(number: int, case: dict[str, Any], answered: Answered) -> None:
+def show(number: int, one: Ended) -> None:
     """One request of the demo for a person: what came in, the way through, what came out."""
+    case, answered = one.case, one.answered
     routed = answered.routed
     tiers = " > ".join(f"{t.tier} {_said(t.reply.answer)}" for t in routed.tried)
     verdict = routed.verdict
@@ -148,12 +154,16 @@ def show(number: int, case: dict[str, Any], answered: Answered) -> None:
         where = " > ".join(c.headings) or (f"as of {c.as_of}" if c.as_of else "")
         paragraph = f", paragraph {c.paragraph}" if c.paragraph else ""
         terminal.styled((f"    [{c.evidence_id}] {c.source}: {where}{paragraph}", "dim"))
+    for text in (one.settled, *one.bank):
+        if text:
+            terminal.styled((f"    bank     {text}", "magenta"))
 
 
-def overview(ended: list[tuple[dict[str, Any], Answered]]) -> None:
+def overview(ended: list[Ended]) -> None:
     """All requests of the demo as one table."""
     lines = []
-    for number, (case, answered) in enumerate(ended, start=1):
+    for number, one in enumerate(ended, start=1):
+        case, answered = one.case, one.answered
         verdict, tried = answered.routed.verdict, answered.routed.tried
         lines.append(
             (
@@ -186,7 +196,9 @@ def _masked(answered: Answered, text: str) -> str:
 
 
 def _spans(answered: Answered) -> str:
-    """The names found in the request, with what stands against them."""
+    """The names found in the request, with what stands against them; those of this turn alone."""
+    if answered.routed.request.confirm_token or answered.routed.request.dialogue_id:
+        return ""
     found = answered.routed.findings.mentions
     text = answered.routed.request.utterance
     named = [f"{_masked(answered, text[m.start : m.end])} [{m.status.value}]" for m in found]

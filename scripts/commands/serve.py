@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gate.configuration import Configuration
+from gate.confirmation import shown
 from gate.controller import malformed
 from gate.errors import RequestError
 from gate.load.requests import parse_request
@@ -65,16 +66,23 @@ def answer(
 ) -> None:
     """Decide requests and answer those that are dispatched, with citations.
 
+    A write is read back first; send `"confirm": {"token": ...}` with an empty text or a yes to have it
+    carried out. An answer to a clarification goes with its `dialogue_id`.
+
     Example: routelock answer --config configs/demo --in requests.jsonl --out answers.jsonl
     """
-    from inference import speaking, way
+    from inference import execution, speaking, way
+
+    def settle(appliance: Appliance) -> None:
+        for one in execution.settle(appliance):
+            terminal.tell(f"write {one.decision_id} of an earlier run: {one.recorded}")
 
     def line(appliance: Appliance, request: Request) -> dict[str, Any]:
         answered = way.answer(appliance, request)
         offered = speaking.offered(appliance, answered.routed)
         return {**answered_line(answered), "offered": list(offered)}
 
-    _each(config, source, out, ledger_dir, role, line)
+    _each(config, source, out, ledger_dir, role, line, settle)
 
 
 def _each(
@@ -84,6 +92,7 @@ def _each(
     ledger_dir: Path | None,
     role: Role,
     go: Callable[[Appliance, Request], dict[str, Any]],
+    first: Callable[[Appliance], object] = lambda _: None,
 ) -> None:
     from inference.appliance import open_appliance
 
@@ -93,6 +102,7 @@ def _each(
         terminal.reading(source) as stream,
         terminal.writing(out, source) as sink,
     ):
+        first(appliance)
         configuration = appliance.configuration
         for number, item in terminal.progress(read_jsonl(stream, configuration.limits.body_bytes)):
             where = f"{source or 'standard input'} line {number}"
@@ -125,6 +135,9 @@ def routed_line(routed: Routed) -> dict[str, Any]:
         "decision_id": routed.decision_id,
         "replayed": routed.replayed,
         **verdict_line(routed.verdict),
+        "slots": {name: shown(value) for name, value in routed.verdict.slots.items()},
+        "confirm": {"token": routed.token, "text": routed.question} if routed.token else None,
+        "dialogue_id": routed.dialogue_id,
         "direction": routed.findings.direction.value,
         "tier": answered_by.tier if answered_by else None,
         "latency_ms": {
