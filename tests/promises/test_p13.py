@@ -10,6 +10,8 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from random import Random
@@ -17,11 +19,14 @@ from random import Random
 import pytest
 
 from gate.configuration import Configuration
+from gate.confirmation import asks, canonical, pins, write
 from gate.controller import decide
 from gate.findings import Findings, find
 from gate.records import (
     NONE,
     UNRESOLVED,
+    Confirmed,
+    Earlier,
     Mode,
     Proposal,
     Situation,
@@ -29,8 +34,10 @@ from gate.records import (
     TierAnswer,
     Unparsed,
     Verdict,
+    Write,
 )
 from tests.gate.demo import demo_state
+from tests.gate.small import confirming
 from tests.gate.texts import INSTITUTIONS, NOW, ROOT, SESSIONS, cases, demo, proposal, request
 
 UTTERANCES = ROOT / "training" / "data" / "demo" / "utterances.csv"
@@ -75,7 +82,54 @@ def check(
         assert entry.object_id in named or "session" in action.object_from or found.anaphors
     if action.mode is Mode.WRITE:
         assert any(action.action_id in asked.actions for asked in found.asked)
+        confirmed = place.earlier.confirmed
+        assert confirmed is not None and place.session is not None
+        slots = tuple((name, canonical(v)) for name, v in sorted(verdict.slots.items()))
+        assert confirmed.write == Write(action.action_id, verdict.object_id, slots)
     return True
+
+
+def proposed(
+    configuration: Configuration, found: Findings, place: Situation, answer: TierAnswer
+) -> tuple[Verdict, Situation]:
+    """What a proposal comes to, and where: of a write that is asked about, once it was confirmed."""
+    verdict = decide(configuration, place, found, answer)
+    if not asks(verdict):
+        if verdict.action_id is not None:  # a confirmation opens nothing but its own lock
+            agreed = confirming(configuration, place, verdict)
+            assert decide(configuration, agreed, found, answer) == verdict
+        return verdict, place
+    assert verdict.action_id is not None
+    assert configuration.catalog.actions[verdict.action_id].mode is Mode.WRITE
+    for forged in forgeries(configuration, place, verdict):
+        assert decide(configuration, forged, found, answer).terminal is not Terminal.DISPATCH
+    agreed = confirming(configuration, place, verdict)
+    return decide(configuration, agreed, found, answer), agreed
+
+
+def forgeries(
+    configuration: Configuration, place: Situation, verdict: Verdict
+) -> Iterator[Situation]:
+    """The same place with a confirmation of another write: other action, object, slots or customer."""
+    asked = write(verdict)
+    actions = (a for a in configuration.catalog.actions if a != asked.action_id)
+    objects = (
+        i for i in (NONE, UNRESOLVED, "", "FUND:HLGRX", "CARD-1002-1") if i != asked.object_id
+    )
+    writes = [
+        replace(asked, action_id=next(actions)),
+        *(replace(asked, object_id=i) for i in objects),
+        replace(asked, slots=(*asked.slots, ("amount", "1 USD"))),
+        *([replace(asked, slots=asked.slots[1:])] if asked.slots else []),
+    ]
+    pinned = pins(configuration, configuration.catalog.actions[asked.action_id], place)
+    for other in writes:
+        yield replace(place, earlier=Earlier(confirmed=Confirmed("d-0", other, pinned)))
+    agreed = confirming(configuration, place, verdict)
+    yield replace(agreed, session=None)
+    if pinned:
+        earlier = Earlier(confirmed=Confirmed("d-0", asked))
+        yield replace(place, earlier=earlier)
 
 
 ASKED = "please freeze my debit card", "buy Harbor Growth Fund", "change my email", "hello"
@@ -116,7 +170,7 @@ def test_p13_random_bytes_and_mutated_json(seed: int) -> None:
         candidates = random.choice((None, None, None, (), ("FUND:HLGRX", "CARD-1002-1")))
         place = where(random.choice(list(demo().catalog.actions)), session, candidates)
         found = read("en", text, session)
-        verdict = decide(demo(), place, found, answer)
+        verdict, place = proposed(demo(), found, place, answer)
         ends[f"{name}:{check(demo(), found, place, verdict)}"] += 1
     assert ends["noise:True"] == 0
     assert ends["json:False"] > 100
@@ -125,7 +179,7 @@ def test_p13_random_bytes_and_mutated_json(seed: int) -> None:
 def test_p13_what_is_asked_for_in_legal_json_is_dispatched() -> None:
     found, place = read("en", ASKED[0], "marcus"), where("FREEZE_CARD", "marcus")
     done = [
-        decide(demo(), place, found, Unparsed(text, "proposer", Decimal(1))).terminal
+        proposed(demo(), found, place, Unparsed(text, "proposer", Decimal(1)))[0].terminal
         for text in LEGAL
     ]
     assert done.count(Terminal.DISPATCH) == 1
@@ -143,7 +197,7 @@ def test_p13_every_legal_action_over_every_text() -> None:
             found = read("en", text, session)
             for action in demo().catalog.actions:
                 place = where(action, session)
-                verdict = decide(demo(), place, found, proposal(action))
+                verdict, place = proposed(demo(), found, place, proposal(action))
                 dispatched[action] += check(demo(), found, place, verdict)
     writes = [a for a in demo().catalog.actions.values() if a.mode is Mode.WRITE]
     assert all(dispatched[a.action_id] > 5 for a in writes), dispatched
@@ -156,7 +210,7 @@ def test_p13_every_legal_action_over_every_chinese_sentence() -> None:
         found = read("zh", case["text"], "haideng")
         for action in configuration.catalog.actions:
             place = Situation({}, NOW, SESSIONS["haideng"])
-            verdict = decide(configuration, place, found, proposal(action))
+            verdict, place = proposed(configuration, found, place, proposal(action))
             dispatched[action] += check(configuration, found, place, verdict)
     assert all(dispatched[a] > 0 for a in configuration.catalog.actions), dispatched
 
@@ -175,9 +229,9 @@ def test_p13_random_legal_codes(seed: int) -> None:
     for _ in range(3000):
         text, action = random.choice(utterances()), random.choice(list(demo().catalog.actions))
         found, place = read("en", text, "dana"), where(action, "dana")
-        alone = decide(demo(), place, found, proposal(action))
+        alone, _ = proposed(demo(), found, place, proposal(action))
         answer = Proposal(action, random.choice(ids), (action,), Decimal(1), "proposer")
-        verdict = decide(demo(), place, found, answer)
+        verdict, place = proposed(demo(), found, place, answer)
         if check(demo(), found, place, verdict):
             agreed += 1
             assert alone.terminal is Terminal.DISPATCH
@@ -199,3 +253,4 @@ def test_p13_a_text_without_a_request_gets_no_write_whatever_is_proposed() -> No
                         place = where(action.action_id, session)
                         verdict = decide(configuration, place, found, proposal(action.action_id))
                         assert verdict.terminal is not Terminal.DISPATCH, case["text"]
+                        assert not asks(verdict), case["text"]
