@@ -72,10 +72,8 @@ def _plain(value: Decimal) -> str:
 def shown(value: SlotValue) -> str:
     """A slot's value as a person reads it: `1,250.50 USD`, `2026-12-24`."""
     if isinstance(value, Money):
-        cents = value.value == value.value.quantize(Decimal("0.01"))
-        return (
-            f"{value.value:,.2f} {value.currency}" if cents else f"{value.value:,} {value.currency}"
-        )
+        decimals = max(2, len(_plain(value.value).partition(".")[2]))
+        return f"{value.value:,.{decimals}f} {value.currency}"
     return value.isoformat() if isinstance(value, date) else value
 
 
