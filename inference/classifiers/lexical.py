@@ -91,7 +91,7 @@ def save(scorer: Lexical, folder: Path, fields: Mapping[str, Any]) -> Artefact:
 
 def load(artefact: Artefact) -> Lexical:
     """The classifier of a folder; ArtefactError for one that is incomplete, changed or older."""
-    labels = store.open_labels(artefact, KIND)
+    labels = store.open_labels(artefact, (KIND,))
     fitted, more = head.read(artefact.folder, len(labels))
     words = json.loads((artefact.folder / VOCABULARY).read_text(encoding="utf-8"))
     weights = more.get("weights")

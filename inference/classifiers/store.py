@@ -7,7 +7,7 @@ Parts are JSON and safetensors; nothing is ever unpickled.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib.metadata import version
 from typing import Final
 
@@ -31,13 +31,17 @@ def libraries() -> dict[str, str]:
     return {name: version(name) for name in READABLE}
 
 
-def open_labels(artefact: Artefact, kind: str) -> tuple[str, ...]:
-    """The labels of a sound artefact of `kind`; ArtefactError before any part of it is read."""
+def labels(artefact: Artefact, kinds: Collection[str]) -> tuple[str, ...]:
+    """The labels of an artefact of one of `kinds`, by its manifest alone.
+
+    Raises ArtefactError for another kind or format, or libraries that this release does not read.
+    A manifest that states no format is of the first.
+    """
     manifest = artefact.manifest
-    if manifest.get("kind") != kind:
-        raise ArtefactError(f"`{artefact.folder}` is no {kind} artefact; {RETRAIN}")
-    if manifest.get("format") != FORMAT:
-        problem = f"has the format `{manifest.get('format')}`, not {FORMAT}"
+    if manifest.get("kind") not in kinds:
+        raise ArtefactError(f"`{artefact.folder}` is no {' or '.join(kinds)} artefact; {RETRAIN}")
+    if manifest.get("format", FORMAT) != FORMAT:
+        problem = f"has the format `{manifest['format']}`, not {FORMAT}"
         raise ArtefactError(f"`{artefact.folder}` {problem}; {RETRAIN}")
     given = manifest.get("libraries")
     for name, (low, high) in READABLE.items():
@@ -45,11 +49,18 @@ def open_labels(artefact: Artefact, kind: str) -> tuple[str, ...]:
         if not low <= _numbers(stated) < high:
             problem = f"was made with {name} `{stated}`, which this release does not read"
             raise ArtefactError(f"`{artefact.folder}` {problem}; {RETRAIN}")
-    labels = tuple(map(str, manifest.get("labels", ())))
-    if len(labels) < 2 or len(set(labels)) != len(labels):
-        raise ArtefactError(f"`{artefact.folder}` needs two labels, each once; {RETRAIN}")
+    found = tuple(map(str, manifest.get("labels", ())))
+    if len(found) < 2 or len(set(found)) != len(found):
+        problem = "must name at least two labels, none of them twice"
+        raise ArtefactError(f"`{artefact.folder}` {problem}; {RETRAIN}")
+    return found
+
+
+def open_labels(artefact: Artefact, kinds: Collection[str]) -> tuple[str, ...]:
+    """As `labels`, and every file is as the manifest says; nothing of any part is read before."""
+    found = labels(artefact, kinds)
     artefacts.verify(artefact)
-    return labels
+    return found
 
 
 def _numbers(stated: str) -> tuple[int, ...]:

@@ -16,11 +16,15 @@ from inference.question import Question
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A tier's answer; `sent` and `raw` are what a model got and gave, kept as the receipt."""
+    """A tier's answer; `sent` and `raw` are what a model got and gave, kept as the receipt.
+
+    `flags` say what was odd about reading the text, such as `long_text`.
+    """
 
     answer: TierAnswer
     sent: str = ""
     raw: str = ""
+    flags: tuple[str, ...] = ()
 
 
 class Tier(Protocol):

@@ -1,4 +1,4 @@
-"""The cascade: tiers in order; the first that does not abstain answers, the rest never run."""
+"""The cascade: tiers in order; the first that does not abstain, or asks back, ends it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gate.records import Abstain
 from inference.question import Question
-from inference.tiers import Reply, Tier
+from inference.tiers import Reply, Tier, scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,16 @@ def run(
 ) -> tuple[Tried, ...]:
     """Ask tier after tier; the last entry holds the answer, the ones before it are abstentions.
 
+    A tier that would rather ask the customer than be answered for ends the cascade too.
+
     A tier that fails, whatever its model library raises, counts as an abstention `tier_failed`, so
     that every request still gets its verdict (P-01). `timer` returns seconds.
     """
     tried: list[Tried] = []
     for tier in tiers:
         tried.append(_ask(tier, question, timer))
-        if not isinstance(tried[-1].reply.answer, Abstain):
+        answer = tried[-1].reply.answer
+        if not isinstance(answer, Abstain) or answer.reason == scores.CLARIFY:
             break
     return tuple(tried) or (Tried("", Reply(Abstain("no_tier", "")), 0.0),)
 

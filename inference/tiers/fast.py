@@ -1,11 +1,11 @@
-"""The fast tier: a contrastively tuned encoder and a logistic head, stored as one artefact.
+"""The fast tier: a classifier in an artefact folder, and the policy that its scores are read by.
 
-    <folder>/manifest.json        labels in the head's order, digests of data and code, figures
-    <folder>/encoder/             weights and tokenizer
-    <folder>/head.safetensors     coefficients (labels, dimensions) and intercepts (labels)
+    <folder>/manifest.json   kind, labels in the head's order, digests of data and code, figures
+    <folder>/policy.json     calibrator, margin and thresholds; without it the fixed threshold stands
+    ...                      the classifier's own parts (inference/classifiers)
 
-`training/router.py` writes it. Nothing in it is pickled; a part that differs from the manifest is
-refused before it is read.
+`training/` writes it. Nothing in it is pickled; a part that differs from the manifest is refused
+before it is read.
 """
 
 from __future__ import annotations
@@ -13,92 +13,91 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gate.records import Abstain
-from inference import artefacts
+from gate.records import Abstain, OutOfScope, Proposal, TierAnswer
 from inference.artefacts import Artefact
-from inference.encoder import MAX_TOKENS, TorchEncoder
-from inference.errors import ArtefactError, AssemblyError
+from inference.calibration import policy_file
+from inference.calibration.calibrator import confidence
+from inference.calibration.policy import Policy, Reaction, react
+from inference.classifiers import Scorer, opening, store
+from inference.classifiers.head import Head
+from inference.classifiers.head import apply as softmax
+from inference.classifiers.reading import read, unreadable
+from inference.errors import AssemblyError
 from inference.question import Question
 from inference.tiers import Reply, scores
 
-RETRAIN = "train it again with `routelock train router`"
+__all__ = ["FastTier", "Head", "check_labels", "softmax"]
+
+LONG_TEXT = "long_text"
+"""Flag of a text that was scored in windows."""
 
 
-class Head(NamedTuple):
-    """A logistic head: probability of label i is softmax(coefficients @ vector + intercepts)[i]."""
-
-    coefficients: NDArray[np.float64]
-    intercepts: NDArray[np.float64]
+class _Opened(NamedTuple):
+    scorer: Scorer
+    policy: Policy | None
 
 
 class FastTier:
-    """Scores a text with a SetFit artefact; loads it at the first text."""
+    """Scores a text with a classifier's artefact; loads it at the first text."""
 
     def __init__(self, name: str, artefact: Artefact, threshold: Decimal) -> None:
         self.name = name
         self.versions: Mapping[str, str] = {f"model:{name}": artefact.digest}
-        self.labels = _labels(artefact)
+        self.labels = store.labels(artefact, opening.KINDS)
         self._artefact = artefact
         self._threshold = threshold
-        self._encoder = TorchEncoder(artefact, artefact.folder / "encoder")
         self._lock = threading.Lock()
-        self._head: Head | None = None
+        self._opened: _Opened | None = None
 
     def propose(self, question: Question) -> Reply:
-        """The best label at or above the threshold.
+        """The best label where the policy, or at least the fixed threshold, lets it through.
 
-        A text without a letter or digit, or longer than the encoder reads, abstains.
+        A text without a letter or digit abstains before anything is loaded; a long one is scored in
+        windows and flagged.
         """
-        if not any(char.isalnum() for char in question.utterance):
-            return Reply(Abstain("no_text", self.name))
-        head = self._loaded_head()  # verifies the whole artefact, the encoder included
-        if self._encoder.tokens(question.utterance) > MAX_TOKENS:
-            return Reply(Abstain("text_too_long", self.name))
-        row = softmax(head, self._encoder.encode([question.utterance]))[0]
-        probabilities = dict(zip(self.labels, row.tolist(), strict=True))
-        answer = scores.answer(probabilities, self._threshold, self.name)
-        return Reply(answer, raw=scores.shown(probabilities))
+        reason = unreadable(question.utterance)
+        if reason:
+            return Reply(Abstain(reason, self.name))
+        scorer, policy = self._loaded()
+        (found,) = read(scorer, [question.utterance])
+        if found.scores is None:
+            return Reply(Abstain(found.reason or "no_text", self.name))
+        probabilities = dict(zip(self.labels, found.scores.tolist(), strict=True))
+        if policy is None:
+            answer = scores.answer(probabilities, self._threshold, self.name)
+        else:
+            answer = self._under(policy, found.scores)
+        flags = (LONG_TEXT,) if found.windows > 1 else ()
+        return Reply(answer, raw=scores.shown(probabilities), flags=flags)
 
-    def _loaded_head(self) -> Head:
+    def _under(self, policy: Policy, row: NDArray[np.float64]) -> TierAnswer:
+        """The answer under a policy; the fixed threshold stays beneath it as a backstop."""
+        rows = row[np.newaxis]
+        sure = scores.confidence(float(confidence(policy.calibrator, rows)[0]))
+        order = [self.labels[i] for i in np.argsort(-row, kind="stable")]
+        actions = tuple(label for label in order if label != scores.OUT_OF_SCOPE)
+        match Reaction(int(react(policy, self.labels, rows)[0])):
+            case Reaction.CLARIFY:
+                return Abstain(scores.CLARIFY, self.name, actions[:2])
+            case Reaction.ROUTE if sure >= self._threshold:
+                return Proposal(order[0], None, actions[:3], sure, self.name)
+            case Reaction.OUT_OF_SCOPE if sure >= self._threshold:
+                return OutOfScope(self.name, sure)
+            case _:
+                return Abstain(scores.LOW_CONFIDENCE, self.name, actions[:2])
+
+    def _loaded(self) -> _Opened:
         with self._lock:
-            if self._head is None:
-                artefacts.verify(self._artefact)
-                self._head = read_head(self._artefact.folder, len(self.labels))
-            return self._head
-
-
-def _labels(artefact: Artefact) -> tuple[str, ...]:
-    manifest = artefact.manifest
-    if manifest.get("kind") != "setfit":
-        raise ArtefactError(f"`{artefact.folder}` is no setfit artefact; {RETRAIN}")
-    labels = tuple(str(label) for label in manifest["labels"])
-    if len(set(labels)) != len(labels):
-        raise ArtefactError(f"`{artefact.folder}` names a label twice; {RETRAIN}")
-    return labels
-
-
-def read_head(folder: Path, labels: int) -> Head:
-    """The head's arrays; raises ArtefactError where their shapes do not fit `labels`."""
-    from safetensors.numpy import load_file
-
-    arrays = load_file(folder / "head.safetensors")
-    head = Head(arrays["coefficients"], arrays["intercepts"])
-    if head.coefficients.shape[0] != labels or head.intercepts.shape != (labels,):
-        raise ArtefactError(f"`{folder}`: head and labels differ in number; {RETRAIN}")
-    return head
-
-
-def softmax(head: Head, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Probabilities, one row per vector, one column per label."""
-    logits = vectors.astype(np.float64) @ head.coefficients.T + head.intercepts
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True), dtype=np.float64)
+            if self._opened is None:
+                scorer = opening.open_scorer(self._artefact)
+                policy = policy_file.read(self._artefact.folder, self.labels)
+                self._opened = _Opened(scorer, policy)
+            return self._opened
 
 
 def check_labels(tier: FastTier, actions: Iterable[str]) -> None:
@@ -107,5 +106,5 @@ def check_labels(tier: FastTier, actions: Iterable[str]) -> None:
     if unknown:
         raise AssemblyError(
             f"tier `{tier.name}` was trained for `{unknown[0]}`, which catalog.yaml does not have; "
-            f"{RETRAIN}"
+            f"{store.RETRAIN}"
         )

@@ -11,6 +11,12 @@ from gate.records import Abstain, OutOfScope, Proposal, TierAnswer
 OUT_OF_SCOPE = "OUT_OF_SCOPE"
 """The label of everything that no action covers."""
 
+LOW_CONFIDENCE = "low_confidence"
+"""Reason of an abstention that passes the message on to the next tier."""
+
+CLARIFY = "clarify"
+"""Reason of an abstention that no other tier may answer: the customer is asked which is meant."""
+
 PLACES = 6
 """Decimal places of a confidence; what is compared with a threshold is what is recorded."""
 
@@ -37,7 +43,7 @@ def answer(
     sure = confidence(probabilities[best])
     actions = [label for label in order if label != OUT_OF_SCOPE]
     if sure < threshold:
-        return Abstain("low_confidence", tier, tuple(actions[:2]), backend)
+        return Abstain(LOW_CONFIDENCE, tier, tuple(actions[:2]), backend)
     if best == OUT_OF_SCOPE:
         return OutOfScope(tier, sure, backend)
     return Proposal(best, None, tuple(actions[:3]), sure, tier, backend)

@@ -14,6 +14,7 @@ from gate.load.phrases import Phrase, phrase_key
 from gate.records import Abstain, OutOfScope, Proposal
 from inference import artefacts
 from inference.artefacts import Artefact
+from inference.classifiers import store
 from inference.encoder import TorchEncoder
 from inference.errors import ArtefactError, AssemblyError
 from inference.question import Question
@@ -120,15 +121,21 @@ def test_fast_tier_knows_what_is_out_of_scope(fast: FastTier) -> None:
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", "🙂🙂", "\u200b\u200d\ufeff", "?!...", "—"])
 def test_text_without_a_letter_or_digit_abstains_before_encoding(text: str) -> None:
-    absent = Artefact(Path("/nowhere"), "0", {"kind": "setfit", "labels": ["A"], "files": {}})
+    fields = {"kind": "setfit", "labels": ["A", "B"], "libraries": store.libraries(), "files": {}}
+    absent = Artefact(Path("/nowhere"), "0", fields)
     answer = FastTier("fast", absent, LOW).propose(Question(text)).answer
     assert answer == Abstain("no_text", "fast")
 
 
-def test_text_longer_than_the_encoder_reads_abstains(fast: FastTier) -> None:
-    assert isinstance(fast.propose(Question("freeze my card " * 80)).answer, Proposal)
-    answer = fast.propose(Question("freeze my card " * 100)).answer
-    assert answer == Abstain("text_too_long", "fast")
+def test_text_longer_than_the_encoder_reads_is_scored_to_its_end_and_flagged(
+    fast: FastTier,
+) -> None:
+    assert fast.propose(Question("freeze my card " * 80)).flags == ()
+    complaint = "Nobody told me about it, and the weather was bad as well. " * 40
+    reply = fast.propose(Question(complaint + "Please lock my card now."))
+    assert reply.flags == ("long_text",)
+    scores_of = {k: Decimal(v) for k, v in json.loads(reply.raw).items()}
+    assert max(scores_of, key=lambda name: scores_of[name]) == "APPLE_FREEZE"
 
 
 def test_fast_tier_names_its_model(fast: FastTier, artefact: Artefact) -> None:
@@ -147,16 +154,19 @@ def test_changed_part_is_refused(tmp_path: Path, encoder: TorchEncoder, part: st
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"kind": "lexical", "labels": ["A"]}, "no setfit artefact"),
-        ({"kind": "setfit", "labels": ["A", "A"]}, "twice"),
-        ({"kind": "setfit", "labels": ["A", "B"]}, "differ in number"),
+        ({"kind": "proposer"}, "no setfit or linear or lexical artefact"),
+        ({"labels": ["A", "A"]}, "twice"),
+        ({"labels": ["A", "B"]}, "differ in number"),
+        ({"format": 0}, "format `0`"),
+        ({"libraries": {"scikit-learn": "1.3.2"}}, r"scikit-learn `1\.3\.2`"),
+        ({"libraries": {}}, "scikit-learn `None`"),
     ],
 )
 def test_manifest_that_does_not_fit_is_refused(
     artefact: Artefact, tmp_path: Path, fields: dict[str, object], problem: str
 ) -> None:
     (tmp_path / "head.safetensors").write_bytes((artefact.folder / "head.safetensors").read_bytes())
-    other = artefacts.write_manifest(tmp_path, fields)
+    other = artefacts.write_manifest(tmp_path, {**artefact.manifest, **fields})
     with pytest.raises(ArtefactError, match=problem):
         FastTier("fast", other, LOW).propose(Question("text"))
 

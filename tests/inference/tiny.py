@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from inference import artefacts
 from inference.artefacts import Artefact
+from inference.classifiers import store
 from inference.encoder import TorchEncoder
 from tests.models import ENCODER, model
 
@@ -35,5 +36,10 @@ def write(folder: Path, encoder: TorchEncoder, order: Sequence[str] = tuple(TEXT
         "intercepts": np.ascontiguousarray(head.intercept_[rows]),
     }
     save_file(arrays, folder / "head.safetensors")
-    fields = {"kind": "setfit", "labels": list(order), "calibrated": False}
+    fields = {
+        "kind": "setfit",
+        "labels": list(order),
+        "calibrated": False,
+        "libraries": store.libraries(),
+    }
     return artefacts.write_manifest(folder, fields)

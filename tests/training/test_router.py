@@ -12,9 +12,10 @@ import pytest
 from gate.records import Proposal
 from inference import artefacts
 from inference.artefacts import Artefact
+from inference.classifiers import head
 from inference.errors import ArtefactError
 from inference.question import Question
-from inference.tiers.fast import FastTier, read_head
+from inference.tiers.fast import FastTier
 from tests.models import ENCODER, model
 from training import router
 from training.errors import TrainingError
@@ -52,7 +53,7 @@ def test_artefact_is_whole_and_sealed(trained: Artefact) -> None:
 
 def test_labels_are_those_of_the_heads_classes(trained: Artefact) -> None:
     assert trained.manifest["labels"] == sorted(TEXTS)
-    assert read_head(trained.folder, len(TEXTS)).coefficients.shape == (4, 384)
+    assert head.read(trained.folder, len(TEXTS))[0].coefficients.shape == (4, 384)
 
 
 def test_manifest_says_what_it_was_made_from(trained: Artefact, data: Path) -> None:

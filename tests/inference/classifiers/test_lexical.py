@@ -121,13 +121,13 @@ def test_a_stranger_beside_the_parts_is_refused(saved: Artefact) -> None:
 CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda m: m.update(kind="setfit"), "no lexical artefact"),
     (lambda m: m.update(format=0), "format `0`"),
-    (lambda m: m.pop("format"), "format `None`"),
+    (lambda m: m.update(format=2), "format `2`"),
     (lambda m: m["libraries"].update({"scikit-learn": "1.6.1"}), "scikit-learn `1.6.1`"),
     (lambda m: m["libraries"].update({"scikit-learn": "2.0"}), "scikit-learn `2.0`"),
     (lambda m: m["libraries"].update({"scikit-learn": "new"}), "scikit-learn `new`"),
     (lambda m: m.pop("libraries"), "scikit-learn `None`"),
     (lambda m: m["labels"].pop(), "head and labels differ"),
-    (lambda m: m["labels"].__setitem__(0, m["labels"][1]), "each once"),
+    (lambda m: m["labels"].__setitem__(0, m["labels"][1]), "none of them twice"),
 ]
 
 
