@@ -200,7 +200,8 @@ def _han(spot: Spot) -> Iterator[Expression]:
     for match in _han_pattern(spot.numerals).finditer(spot.folded):
         start, end = match.span()
         head = spot.folded[max(0, start - 1) : start]
-        whole = spot.is_decimal(start, end) and not (head and is_word(head))
+        glued = head and is_word(head) and is_word(match.group()[0])
+        whole = spot.is_decimal(start, end) and not glued
         number = numbers.han(match.group(), spot.words.han) if whole else MALFORMED
         use = "other" if head == "第" else ""
         yield Expression(start, end, number, "han", use=use)
@@ -226,8 +227,8 @@ def _priced(spot: Spot, found: Expression, floor: int) -> Expression:
     before = spot.currency_before(sign)
     before = before if before >= floor else -1
     if before >= 0:
-        named = spot.codes(before, sign)
-        codes, start = named, before
+        codes, start = spot.codes(before, sign), before
+        fault = fault or (Fault.NOT_POSITIVE if sign < found.start else "")
         strange = spot.folded[max(0, before - 1) : before]
         if strange and is_word(strange) and not is_word(spot.folded[before]):
             fault = fault or Fault.TWO_READINGS
@@ -239,8 +240,28 @@ def _priced(spot: Spot, found: Expression, floor: int) -> Expression:
         codes, fault = _narrowed(spot, codes, (before, sign), (end, stop), fault)
         end = stop
     if codes is not None:
+        clear = not _may_group(spot, found) or _is_code(spot, start, found, end)
+        fault = fault or ("" if clear else Fault.TWO_READINGS)
         return found._replace(start=start, end=end, codes=codes, fault=fault, use="")
     return found._replace(use=found.use or _counted(spot, found))
+
+
+def _may_group(spot: Spot, found: Expression) -> bool:
+    """True for `12,50`, where the comma may be a decimal mark or a slip in grouping."""
+    text = spot.folded[found.start : found.end]
+    return found.kind == "digits" and _SHORT_COMMA.match(text) is not None
+
+
+_SHORT_COMMA: Final = re.compile(r"[0-9]{1,3},[0-9]{1,2}(?![0-9])")
+
+
+def _is_code(spot: Spot, start: int, found: Expression, end: int) -> bool:
+    """True if the currency is one whose countries write a decimal comma, or a code of three letters."""
+    named = (spot.folded[start : found.start] + spot.folded[found.end : end]).strip()
+    return named.isascii() != (named in _COMMA_SIGNS) and not spot.is_phrase("shared_signs", named)
+
+
+_COMMA_SIGNS: Final = frozenset({"€"})
 
 
 def _narrowed(
@@ -360,8 +381,6 @@ def _context(spot: Spot, one: Expression) -> str:
         return Fault.NOT_POSITIVE
     if left.endswith("- ") and not left[:-2].rstrip()[-1:].isalnum():
         return Fault.UNCLEAR
-    if one.codes is not None and "-" in text[one.start : one.end]:
-        return Fault.NOT_POSITIVE
     for name, fault in _AFTER:
         if spot.after(name, one.end) > 0:
             return fault
@@ -410,7 +429,7 @@ def _bare(spot: Spot, one: Expression, alone: bool) -> str:
     value = one.number.value
     if one.kind != "digits" and (value is None or (value < SMALL and not alone)):
         return _NOTHING
-    if one.kind == "digits" and " " in spot.folded[one.start : one.end]:
+    if one.kind == "digits" and (" " in spot.folded[one.start : one.end] or _may_group(spot, one)):
         return Fault.TWO_READINGS
     return "" if spot.stands_alone(one.start, one.end) else Fault.UNCLEAR
 

@@ -21,7 +21,11 @@ def written(spot: Spot, start: int, end: int) -> str:
     """The original text behind [start, end): NFKC, ignorable characters out, white space as one space."""
     original = spot.text.original[slice(*spot.text.span(start, end))]
     kept = "".join(c for c in original if not is_ignorable(c))
-    return " ".join(unicodedata.normalize("NFKC", kept).split())
+    return _HAN_SPACE.sub("", " ".join(unicodedata.normalize("NFKC", kept).split()))
+
+
+_HAN_SPACE: Final = re.compile("(?<=[\u3400-\u9fff]) (?=[\u3400-\u9fff])")
+"""Spaces between Han characters, which mean nothing."""
 
 
 def _with_lead(spot: Spot, one: Spotted) -> tuple[Spotted, str]:
@@ -30,7 +34,9 @@ def _with_lead(spot: Spot, one: Spotted) -> tuple[Spotted, str]:
     while start and spot.folded[start - 1] in "<\"'([ :":
         start -= 1
     for name, lead in (("new_leads", "new"), ("former_leads", "former")):
-        if spot.before(name, start) >= 0:
+        if spot.before(name, start) >= 0 or (
+            lead == "new" and spot.after("new_follows", one.end) > 0
+        ):
             return one, lead
     return one, ""
 
@@ -65,7 +71,8 @@ _ADDRESS: Final = re.compile(
 _LONGEST: Final = 254
 """Characters of an e-mail address (RFC 5321, 4.5.3.1.3)."""
 _STRANGE: Final = frozenset("@#=/!$&*^~`|\\{}")
-"""What may not stand against an address; it may be a part of it, or of something else."""
+"""What may not stand before an address; it may be a part of it, or of something else."""
+_STRANGE_AFTER: Final = _STRANGE - {"!", "$"}
 
 
 def emails(spot: Spot) -> list[Spotted]:
@@ -101,7 +108,7 @@ def _touched(spot: Spot, start: int, end: int) -> bool:
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
     if before and (before in _STRANGE or is_word(before) or before in ".,-"):
         return True
-    if after and (after in _STRANGE or is_word(after)):
+    if after and (after in _STRANGE_AFTER or is_word(after)):
         return True
     if text[end : end + 2] == "-" or re.match(r"[.-]? [.@]| \. ?[a-z]|\.[.@]", text[end : end + 4]):
         return True
@@ -305,7 +312,18 @@ def payees(spot: Spot, taken: Sequence[Span]) -> list[Spotted]:
     found = [one for lead in spot.all_of("payee_leads") for one in _payee(spot, lead, taken)]
     strong = [one for one, first in found if first]
     spotted = strong or [one for one, _ in found]
+    spotted += _set_apart(spot, taken) if spotted else ()
     return [_negated(spot, one) for one in dict.fromkeys(spotted)]
+
+
+def _set_apart(spot: Spot, taken: Sequence[Span]) -> Iterator[Spotted]:
+    """Names right behind a negator or a contrast (not Bob, instead of Bob): candidates all the same."""
+    for lead in (*spot.all_of("negations"), *spot.all_of("contrasts")):
+        start = lead[1] + (spot.folded[lead[1] : lead[1] + 1] == " ")
+        if not any(a <= start < b for a, b in taken):
+            end = _han_name(spot, start) if _is_han(spot, start) else _latin_name(spot, start)
+            if end > start:
+                yield Spotted(start, end, "", str(Fault.NEGATED))
 
 
 def _payee(spot: Spot, lead: Span, taken: Sequence[Span]) -> Iterator[tuple[Spotted, bool]]:
@@ -324,7 +342,8 @@ def _payee(spot: Spot, lead: Span, taken: Sequence[Span]) -> Iterator[tuple[Spot
             return
         fault = _name_fault(spot, start, end)
         yield Spotted(start, end, "" if fault else written(spot, start, end), fault), usual
-        more = spot.after("choice_words", end)
+        others = (spot.after(n, end) for n in ("choice_words", "contrasts", "negations"))
+        more = max(others)
         comma = re.match(r", (?:or |and )?(?:not |no,? )?", spot.folded[end:])
         if more < 0 and comma is None:
             return
@@ -356,13 +375,15 @@ def _latin_name(spot: Spot, start: int) -> int:
         original = spot.text.original[slice(*spot.text.span(*word.span()))]
         bare = word.group().rstrip(".")
         known = bare in spot.words.known or spot.is_phrase("no_names", bare)
+        title = end == start and word.group().endswith(".") and len(bare) <= 4
         if spot.is_phrase("name_parts", bare) and end > start:
             position = word.end() + 1
             continue
-        if known and not (original[:1].isupper() and end > start and not spot.is_lower()):
+        named = original[:1].isupper() and (end > start or title) and not spot.is_lower()
+        if known and not named:
             break
         dotted = word.group().endswith(".")
-        initial = len(bare) <= 2 or bare in ("mrs", "prof", "st")
+        initial = len(bare) <= 2 or title
         end = word.end() if not dotted or initial else word.end() - 1
         if text[end : end + 1] != " ":
             break
@@ -376,7 +397,10 @@ def _name_fault(spot: Spot, start: int, end: int) -> str:
     name = spot.folded[start:end]
     if len(name) < 2:
         return str(Fault.UNCLEAR)
-    return str(Fault.NO_NAME) if spot.is_phrase("no_names", name) else ""
+    nobody = spot.is_phrase("no_names", name) or (
+        _is_han(spot, start) and _says_nobody(spot, start)
+    )
+    return str(Fault.NO_NAME) if nobody else ""
 
 
 _HAN_NAME: Final = re.compile("[\u3400-\u9fff·]+(?: [\u3400-\u9fff](?![\u3400-\u9fff]))?")

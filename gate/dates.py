@@ -135,12 +135,12 @@ def _ends_phrase(spot: Spot, end: int) -> bool:
 
 
 @lru_cache(maxsize=16)
-def _han_pattern(numerals: str) -> re.Pattern[str]:
+def _han_pattern(numerals: str, shifts: tuple[str, ...]) -> re.Pattern[str]:
     one = f"[0-9{re.escape(numerals)}]"
+    shift = f"(?P<shift>{'|'.join(map(re.escape, shifts))})" if shifts else "(?P<shift>(?!))"
     return re.compile(
-        rf"(?:(?P<year>{one}{{4}})年|(?P<shift>[\u4e00-\u9fff]{{2,4}}?年))?"
-        rf"(?:(?P<month>{one}{{1,3}})月(?P<day>{one}{{1,3}})[日号號]?"
-        rf"|(?P<months>(?:[上下本这這当當次]+个?個?月))?(?P<only>{one}{{1,3}})[日号號])"
+        rf"(?:(?P<year>{one}{{4}})年|{shift})?"
+        rf"(?:(?P<month>{one}{{1,3}})月(?P<day>{one}{{1,3}})[日号號]?|(?P<only>{one}{{1,3}})[日号號])"
     )
 
 
@@ -148,7 +148,9 @@ def _han(spot: Spot) -> Iterator[Spotted]:
     """2026年12月24日, 12月24号, 24号, 明年一月一日, 下个月5号."""
     if not spot.words.han or spot.folded.isascii():
         return
-    for match in _han_pattern(spot.numerals).finditer(spot.folded):
+    shifts = spot.words.tables["shifts"].words.words
+    longest = tuple(sorted((w for w in shifts if not is_word(w[0])), key=lambda w: (-len(w), w)))
+    for match in _han_pattern(spot.numerals, longest).finditer(spot.folded):
         start, end = match.span()
         found = _han_day(spot, match) if spot.is_decimal(start, end) else ("", Fault.MALFORMED)
         head = spot.folded[max(0, start - 1) : start]
@@ -179,14 +181,14 @@ def _han_day(spot: Spot, match: re.Match[str]) -> tuple[str, str] | None:
 
 def _han_only(spot: Spot, match: re.Match[str], day: int | None) -> tuple[str, str] | None:
     """24号, 下个月5号; other things that end like this (5号楼) are none."""
-    if match["year"] or match["shift"] or spot.after("address_ends", match.end()) > 0:
+    if match["year"] or spot.after("address_ends", match.end()) > 0:
         return None
     if day is None or not 1 <= day <= 31:
         return None
-    if not match["months"]:
+    if not match["shift"]:
         behind = spot.folded[match.end() : match.end() + 1]
         return (f"---{day:02}", "") if behind not in ("线", "店", "机") else None
-    value = _shift(spot, match["months"], "M")
+    value = _shift(spot, match["shift"], "M")
     return (f"M+{value}-{day:02}", "") if value is not None else ("", Fault.UNCLEAR)
 
 
@@ -278,7 +280,18 @@ def _with_context(spot: Spot, one: Spotted) -> Spotted:
     return one._replace(value="" if fault else one.value, fault=str(fault))
 
 
+def _counted_from(spot: Spot, start: int) -> bool:
+    """True if a distance is counted from the day (a week from Friday, the day after Christmas)."""
+    joined = spot.before("day_joiners", start)
+    place = joined if joined >= 0 else start
+    return spot.before_table("durations", place) >= 0
+
+
 def _around(spot: Spot, start: int, end: int) -> str:
+    if _counted_from(spot, start) or spot.after("unclear_after", end) > 0:
+        return Fault.UNCLEAR
+    if spot.before("unclear_days", start) >= 0:
+        return Fault.TWO_READINGS
     if spot.before("day_bounds", start) >= 0 or spot.after("day_bounds_after", end) > 0:
         return Fault.BOUND
     before, after = spot.before("approximations", start), spot.after("approximations_after", end)

@@ -37,6 +37,13 @@ class LanguagePack:
     wishes: Words = ()
     """First-person wishes (i want to, i would like to, ...)."""
 
+    gerund_forms: Words = ()
+    """Those among the request forms that a verb in -ing follows (would you mind, ...)."""
+    participle_forms: Words = ()
+    """Those among the forms that an object and a participle may follow (i want ... frozen)."""
+    turns: Words = ()
+    """Words that turn from what is negated to what is asked for, where a clause begins (just, only)."""
+
     openings: Words = ()
     """Forms that ask only where a clause begins (need to, you must, i have to, ...)."""
 
@@ -173,6 +180,10 @@ class LanguagePack:
     """Words right before a value that is to be replaced (from, old, 从)."""
     new_leads: Words = ()
     """Words right before the value that it is replaced by (to, with, 改成)."""
+    new_follows: Words = ()
+    """The same behind the new value (设为)."""
+    own_leads: Words = ()
+    """Words right before the noun of an own object that is meant as the only one (my, 我的)."""
     relative_days: Words = ()
     """Days by distance from today, `1|tomorrow`."""
     weekdays: Words = ()
@@ -189,6 +200,10 @@ class LanguagePack:
     """This week, month or year and those after it, `W1|next week`, `M1|下个月`, `Y1|明年`."""
     unclear_days: Words = ()
     """Words before a weekday that leave open which one is meant (next, last)."""
+    unclear_after: Words = ()
+    """The same behind a day (week, after next)."""
+    day_joiners: Words = ()
+    """Words between a distance and the day that it is counted from (from, after)."""
     spans: Words = ()
     """Stretches of time that are no day (this weekend, 月底)."""
     day_bounds: Words = ()

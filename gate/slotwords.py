@@ -16,7 +16,7 @@ SETS: Final = (
     "value_leads", "value_follows", "former_leads", "new_leads", "durations_before",
     "durations_after", "unclear_days", "spans", "day_bounds", "day_bounds_after", "payee_leads",
     "payee_verbs", "no_names", "name_parts", "address_ends", "street_words", "value_closers",
-    "negations",
+    "negations", "contrasts", "new_follows", "unclear_after", "day_joiners", "own_leads",
 )  # fmt: skip
 TABLES: Final = ("minor_units", "relative_days", "weekdays", "months", "durations", "shifts")
 
@@ -37,6 +37,7 @@ class SlotWords:
 
     `latin` and `han` are the values of number words, and of numeral characters. `currencies` maps a
     sign or word to its codes, by language: in an English text ¥ is not what it is in a Chinese one.
+    `han_tag` is the first pack of script `han`; its currencies hold in every text with Han letters.
     `units` are what else may be counted. `known` are all words of all packs: what is none of them
     may be a part of a name or of an address. `triggers` are words without which (and without
     digits, numerals and @) a text can hold no slot.
@@ -52,6 +53,7 @@ class SlotWords:
     known: frozenset[str]
     triggers: frozenset[str]
     characters: re.Pattern[str]
+    han_tag: str | None
 
 
 def compile_words(packs: Iterable[LanguagePack]) -> SlotWords:
@@ -80,6 +82,7 @@ def compile_words(packs: Iterable[LanguagePack]) -> SlotWords:
         known=frozenset(_known(packs)),
         triggers=frozenset(_WORD.match(w).group() for w in opening if _WORD.match(w)),  # type: ignore[union-attr]
         characters=re.compile("[0-9@" + re.escape("".join(sorted(characters))) + "]"),
+        han_tag=next((p.language for p in packs if p.script == "han"), None),
     )
 
 

@@ -28,6 +28,9 @@ class Spotted(NamedTuple):
 
 _SMALL: Final = re.compile(r"(?<![0-9a-z.,/])[0-9]{1,4}(?![0-9.,/])")
 _LATIN: Final = re.compile(r"(?<![a-z0-9-])[a-z]+(?![a-z0-9-])")
+_HAN: Final = re.compile("[\u3400-\u9fff]")
+_WIDE: Final = "\uffe5"
+"""The yen sign of Chinese keyboards; folded, it is the narrow one."""
 _OPENERS: Final = frozenset(",;:(\"'!?。、[{<=")
 _CLOSERS: Final = frozenset(",.;:)\"'!?。、]}>…")
 
@@ -150,6 +153,8 @@ class Spot:
         for match in _LATIN.finditer(self.folded):
             if match.group() in self.words.latin:
                 yield self.words.latin[match.group()], *match.span()
+            elif match.group() in ("a", "an"):
+                yield 1, *match.span()
         run = 0
         for start, char in enumerate(self.folded):
             if char in self.words.han and start >= run:
@@ -195,8 +200,12 @@ class Spot:
     def codes(self, start: int, end: int) -> frozenset[str]:
         """The currencies that a sign or word stands for in this text's language."""
         tables = self.words.currencies
-        words = tables.get(self.language) or tables[None]
-        return words.get(self.folded[start:end].strip(), frozenset())
+        word = self.folded[start:end].strip()
+        han = self.words.han_tag is not None and (
+            _HAN.search(self.folded) or _WIDE in self.text.original
+        )
+        words = tables.get(self.words.han_tag if han else self.language) or tables[None]
+        return words.get(word, frozenset())
 
     def signs(self) -> Iterator[Span]:
         """Every one-character sign of a currency that is no letter."""

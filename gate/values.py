@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from gate import amounts, contacts, dates
 from gate.catalog import ObjectType, SlotSpec
 from gate.clauses import Clause
+from gate.lexicon import touches
 from gate.normalise import Text
 from gate.objects import Mention, Status
 from gate.records import Entry
@@ -51,7 +52,8 @@ def read(
     named: Named = NOTHING_NAMED,
 ) -> tuple[SlotFound, ...]:
     """Every candidate for every slot, by slot and position; spans are those of the original text."""
-    if not specs or not (named.own or _may_hold(words, text.folded)):
+    objects = named.own and any(spec.type == "object" for spec in specs.values())
+    if not specs or not (objects or _may_hold(words, text.folded)):
         return ()
     spot = Spot(text, words, language, clauses)
     return _found(spot, specs.values(), _readings(spot, specs, named, alone=False))
@@ -116,11 +118,45 @@ def _objects(spot: Spot, spec: SlotSpec, named: Named) -> list[Spotted]:
     """The session's objects of the slot's types that the text names, or the sole one it speaks of."""
     own = {e.object_id: e for e in named.own if e.object_type in spec.object_types}
     mine = [m for m in named.mentions if any(o in own for o in m.owners)]
-    found = [_mentioned(m, own) for m in mine if m.status is not Status.AMOUNT]
+    found = [_mentioned(spot, m, own) for m in mine if m.status is not Status.AMOUNT]
+    found = [_of_its_type(spot, one, spec, named, own) for one in found]
     found += [Spotted(*_folded(spot, s), "", Fault.UNKNOWN) for s in named.unmatched]
+    found += _numerals(spot, own)
     if named.third_person:
         return [*found, Spotted(0, len(spot.folded), "", Fault.SOMEBODY_ELSES)]
-    return found or list(_by_type(spot, spec, named, own))
+    if found:
+        return found
+    number = _NUMBER.search(spot.folded)
+    if number is not None:
+        return [Spotted(*number.span(), "", Fault.UNKNOWN)]
+    return list(_by_type(spot, spec, named, own))
+
+
+_NUMBER: Final = re.compile(r"[0-9]{3,}")
+
+
+def _of_its_type(
+    spot: Spot, one: Spotted, spec: SlotSpec, named: Named, own: Mapping[str, Entry]
+) -> Spotted:
+    """UNKNOWN where the noun beside a number is that of another type (card 4411, an account)."""
+    if one.fault or not spot.folded[one.start : one.end].isdigit():
+        return one
+    kinds = {kind for _, _, kind in _nouns(spot, tuple(named.types), named.types)}
+    if not kinds or own[one.value].object_type in kinds:
+        return one
+    return one._replace(value="", fault=str(Fault.UNKNOWN))
+
+
+def _numerals(spot: Spot, own: Mapping[str, Entry]) -> Iterator[Spotted]:
+    """Digits written as numerals (五三一六) that are a name of an own object, or of none."""
+    if spot.folded.isascii():
+        return
+    digits = "".join(c for c, value in spot.words.han.items() if value < 10)
+    for match in re.finditer(f"[{re.escape(digits)}]{{3,}}" if digits else "(?!)", spot.folded):
+        text = "".join(str(spot.words.han[c]) for c in match.group())
+        ids = [i for i, e in own.items() if text in e.aliases]
+        fault = "" if len(ids) == 1 else Fault.SEVERAL if ids else Fault.UNKNOWN
+        yield Spotted(*match.span(), "" if fault else ids[0], str(fault))
 
 
 def _folded(spot: Spot, span: Span) -> Span:
@@ -128,11 +164,13 @@ def _folded(spot: Spot, span: Span) -> Span:
     return bisect_left(starts, span[0]), bisect_left(starts, span[1])
 
 
-def _mentioned(mention: Mention, own: Mapping[str, Entry]) -> Spotted:
+def _mentioned(spot: Spot, mention: Mention, own: Mapping[str, Entry]) -> Spotted:
     ids = [o for o in mention.owners if o in own]
     fault = "" if mention.status is Status.OK else Fault.NEGATED
+    led = spot.before("identifier_words", mention.start) >= 0
+    free = mention.status is Status.LONGER and led and not touches(spot.folded, *mention[:2])
     if mention.status not in (Status.OK, Status.NEGATED):
-        fault = Fault.UNCLEAR
+        fault = "" if free and spot.folded[slice(*mention[:2])].isdigit() else Fault.UNCLEAR
     if len(mention.owners) > 1:
         fault = Fault.SEVERAL
     return Spotted(mention.start, mention.end, "" if fault else ids[0], str(fault))
@@ -142,16 +180,18 @@ def _by_type(
     spot: Spot, spec: SlotSpec, named: Named, own: Mapping[str, Entry]
 ) -> Iterator[Spotted]:
     """`my card` where there is one card; SEVERAL where there are more, UNKNOWN where there is none."""
-    for start, end, kind in _nouns(spot, spec, named.types):
+    for start, end, kind in _nouns(spot, spec.object_types, named.types):
+        if spot.before("own_leads", start) < 0:
+            continue
         ids = [i for i, e in own.items() if e.object_type == kind]
         fault = "" if len(ids) == 1 and not named.kinds else Fault.SEVERAL if ids else Fault.UNKNOWN
         yield Spotted(start, end, "" if fault else ids[0], str(fault))
 
 
 def _nouns(
-    spot: Spot, spec: SlotSpec, types: Mapping[str, ObjectType]
+    spot: Spot, kinds: Sequence[str], types: Mapping[str, ObjectType]
 ) -> Iterator[tuple[int, int, str]]:
-    for kind in spec.object_types:
+    for kind in kinds:
         nouns = (
             {n for words in types[kind].nouns.values() for n in words} if kind in types else set()
         )
