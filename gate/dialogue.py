@@ -12,11 +12,12 @@ from typing import Final
 from gate.configuration import Configuration
 from gate.findings import Findings
 from gate.normalise import fold
-from gate.objects import Status
+from gate.objects import Mention, Status
 from gate.records import NONE, Direction, Entry, Option
 from gate.slots import SlotFound, merge
 
-_MARKS: Final = " .,;:!?()\"'。，、；：！？（）「」“”"
+_MARKS: Final = " .,;:!()\"'。、「」"
+"""What may stand around the words of an answer, folded; a question mark makes it none."""
 
 
 def is_yes(configuration: Configuration, utterance: str) -> bool:
@@ -36,24 +37,32 @@ def pick(
     """The one stored option that a turn picks, or None; `entries` are the closed lists by id.
 
     By its number, by a yes where there is one option, by its object's name, by the name of its
-    action, or by words that all belong to one option only.
+    action, or by words that all belong to one option only. Ways that lead to two options pick none.
     """
-    if not options or not _only_answers(turn):
+    text = fold(utterance)
+    if "?" in text or not _only_answers(turn):
         return None
-    text = fold(utterance).strip(_MARKS)
-    found = (
-        _by_number(configuration, options, text)
-        or (options[0] if len(options) == 1 and text and is_yes(configuration, text) else None)
-        or _by_object(options, turn)
-        or _by_words(configuration, options, text, entries)
+    text = text.strip(_MARKS)
+    ways = (
+        _by_number(configuration, options, text),
+        options[0] if len(options) == 1 and text and is_yes(configuration, text) else None,
+        _by_object(configuration, options, utterance, turn, entries),
+        _by_words(configuration, options, text, entries),
     )
-    return found if found is not None and _asks_no_other(turn, found.action_id) else None
+    found = _sole(dict.fromkeys(option for option in ways if option is not None))
+    if found is None or not _asks_no_other(turn, found.action_id):
+        return None
+    return found if all(found.object_id in m.owners for m in _named(turn)) else None
 
 
 def _only_answers(turn: Findings) -> bool:
     """False for a turn that asks a question, asks for several things or speaks of somebody else."""
     asking = turn.direction in (Direction.READ, Direction.MIXED)
     return not (asking or turn.several_requests or turn.unmatched or turn.third_person)
+
+
+def _named(turn: Findings) -> list[Mention]:
+    return [m for m in turn.mentions if m.status is not Status.AMOUNT]
 
 
 def _asks_no_other(turn: Findings, action_id: str) -> bool:
@@ -68,13 +77,26 @@ def _by_number(configuration: Configuration, options: Sequence[Option], text: st
     return None
 
 
-def _by_object(options: Sequence[Option], turn: Findings) -> Option | None:
-    """The option whose object the turn names, if it names one object and nothing is wrong with it."""
-    named = [m for m in turn.mentions if m.status is not Status.AMOUNT]
+def _by_object(
+    configuration: Configuration,
+    options: Sequence[Option],
+    utterance: str,
+    turn: Findings,
+    entries: Mapping[str, Entry],
+) -> Option | None:
+    """The option whose object the turn names, if it names one, cleanly, and says nothing else."""
+    named = _named(turn)
     ids = {owner for m in named for owner in m.owners}
     if len(ids) != 1 or any(m.status is not Status.OK for m in named):
         return None
-    return _sole(option for option in options if option.object_id in ids)
+    for mention in reversed(named):
+        utterance = f"{utterance[: mention.start]} {utterance[mention.end :]}"
+    beside = tuple(_content(configuration, fold(utterance)))
+    return _sole(
+        o
+        for o in options
+        if o.object_id in ids and all(_names(configuration, o, entries, w) for w in beside)
+    )
 
 
 def _by_words(
@@ -146,10 +168,13 @@ def given(
 
     `alone` is the turn read as the answer for exactly that slot.
     """
-    named = any(m.status is not Status.AMOUNT for m in turn.mentions)
-    if not _only_answers(turn) or named or not _asks_no_other(turn, action_id):
+    found = tuple(s for s in turn.slots if s.slot == slot) or tuple(alone)
+    beside = any(
+        not any(f.start <= m.start and m.end <= f.end for f in found) for m in _named(turn)
+    )
+    if not _only_answers(turn) or beside or not _asks_no_other(turn, action_id):
         return ()
-    return tuple(s for s in turn.slots if s.slot == slot) or tuple(alone)
+    return found
 
 
 def filled(opening: Findings, found: Sequence[SlotFound], option: Option) -> Findings:
