@@ -59,18 +59,24 @@ def measure(folder: Path = writes.DEMO) -> tuple[Row, ...]:
     """Decide every sealed text of one turn; rows by suite, language and class in file order."""
     configuration = load(folder)
     sessions = writes.sessions(folder)
-    return (*_asked(configuration, sessions["marcus"]), *_genuine(configuration, sessions))
+    return (*_asked(configuration, sessions), *_genuine(configuration, sessions))
 
 
-def _asked(configuration: Configuration, session: Session) -> Iterable[Row]:
+def _asked(configuration: Configuration, sessions: Mapping[str, Session]) -> Iterable[Row]:
+    """The texts name no session: what any member with objects of his own gets is what counts."""
+    members = [s for s in sessions.values() if s.objects]
     actions = [a.action_id for a in configuration.catalog.actions.values() if a.mode is Mode.WRITE]
     for language in labels.LANGUAGES:
         texts = labels.asked(language, actions)
-        ends = [(t, decide(configuration, t.text, t.action_id, session)) for t in texts]
+        ends = [
+            (t, [decide(configuration, t.text, t.action_id, member) for member in members])
+            for t in texts
+        ]
         for asked, why in dict.fromkeys((t.asked, t.why) for t in texts):
             mine = [v for t, v in ends if (t.asked, t.why) == (asked, why)]
-            evident = sum(reaches(v, EVIDENT) for v in mine)
-            passed = evident if asked else sum(reaches(v, PLACED) for v in mine)
+            evident = sum(any(reaches(v, EVIDENT) for v in found) for found in mine)
+            placed = sum(any(reaches(v, PLACED) for v in found) for found in mine)
+            passed = evident if asked else placed
             suite = "asked" if asked else "not_asked"
             yield Row(suite, language, why, evident, Share(passed, len(mine)))
 

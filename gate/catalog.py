@@ -43,6 +43,9 @@ class Action:
     slots: tuple[str, ...] = ()
     verbs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     nouns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    weak_verbs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    gerunds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    participles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     query: str | None = None
     collection: str | None = None
     titles: Mapping[str, str] = field(default_factory=dict)

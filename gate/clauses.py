@@ -12,16 +12,21 @@ from typing import Final, NamedTuple
 from gate.lexicon import (
     ANAPHOR,
     CLAUSE,
+    COAXING,
     CONDITIONAL,
     CONJUNCTION,
     CONTRAST,
     DISPOSAL,
     EXCEPTION,
     FILLER,
+    GERUND,
+    GERUND_FORM,
     JOINER,
     LIGHT,
     NEGATION,
     OPENING,
+    PARTICIPLE,
+    PARTICIPLE_FORM,
     PARTICLE,
     PAST,
     QUESTION,
@@ -31,6 +36,7 @@ from gate.lexicon import (
     RETRACTION,
     SOFTENER,
     THIRD,
+    TURN,
     WISH,
     WRITE,
     Hit,
@@ -118,9 +124,11 @@ def unmasked(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _masked(cover: Hit, hit: Hit) -> int:
-    """The bits that `cover` takes from `hit`; an exception keeps its own unless a longer one holds it."""
+    """The bits that `cover` takes from `hit`; an exception keeps its own unless a longer one holds it,
+    and leaves a longer verb that ends with it (put a freeze on)."""
     if cover.tags & EXCEPTION and not hit.tags & EXCEPTION:
-        return MASKED if cover.start < hit.end and hit.start < cover.end else 0
+        within = hit.tags & WRITE and hit.start < cover.start and cover.end <= hit.end
+        return MASKED if cover.start < hit.end and hit.start < cover.end and not within else 0
     longer = cover.end - cover.start > hit.end - hit.start
     held = longer and cover.start <= hit.start and hit.end <= cover.end
     return (MASKED if cover.tags & EXCEPTION else FORMED) if held else 0
@@ -149,9 +157,8 @@ def split(lexicon: Lexicon, text: str, hits: Sequence[Hit]) -> tuple[Clause, ...
                 inside.append(hits[position])
             position += 1
         inherited = NEGATION if bound.sentence == negated else 0
-        clause = _clause(
-            text, bound, inside, jumps, quotes, clauses[-1] if clauses else None, inherited
-        )
+        previous = clauses[-1] if clauses else None
+        clause = _clause(lexicon, text, bound, inside, jumps, quotes, previous, inherited)
         clauses.append(clause)
         ending = _ending(text, clause) if clause.tags & (NEGATION | REPORTED) else None
         if ending and ending.tags & NEGATION:
@@ -246,14 +253,18 @@ def _bounds(
 
 
 def _opens(text: str, hits: Sequence[Hit], jumps: Mapping[int, int]) -> dict[int, bool]:
-    """Where clauses open, and whether by a joiner: that opens one only before a request or verb."""
+    """Where clauses open, and whether by a joiner: that opens one only before a request or verb, and
+    not inside a negator (不再)."""
     asking = {h.start for h in hits if h.tags & ASKING}
     found: dict[int, bool] = {}
+    negator = 0
     for hit in hits:
         if hit.tags & (CLAUSE | CONJUNCTION) or (
-            hit.tags & JOINER and skip(text, hit.end, jumps) in asking
+            hit.tags & JOINER and hit.start >= negator and skip(text, hit.end, jumps) in asking
         ):
             found[hit.start] = not hit.tags & CLAUSE
+        if hit.tags & NEGATION:
+            negator = max(negator, hit.end)
     return found
 
 
@@ -280,6 +291,7 @@ def skip(text: str, position: int, jumps: Mapping[int, int]) -> int:
 
 
 def _clause(
+    lexicon: Lexicon,
     text: str,
     bound: _Bound,
     inside: Sequence[Hit],
@@ -297,24 +309,53 @@ def _clause(
     tags = inherited
     for hit in inside:
         tags |= hit.tags
-    asks_from, bare = _asks(text, start, inside, jumps, tags)
+    asks_from, bare = _asks(lexicon, text, start, inside, jumps, tags)
     asks_back = asks_from is not None and not tags & OPENERS and text[end - 1] == "?"
     question = bool(tags & QUESTION) or asks_back
-    question = question or (bool(tags & PARTICLE) and not tags & REQUEST)
+    question = question or (bool(tags & PARTICLE) and not _coaxes(tags))
     aside = question or bool(tags & (NEGATION | REPORTED))
     if previous is not None and previous.sentence == sentence:
-        aside = aside or _goes_on(text, previous, bare, joined and asks_from is None)
+        turns = bool(tags & TURN) and _opens_with(inside, TURN, start, text)
+        aside = aside or _goes_on(text, previous, bare, joined and asks_from is None, turns)
     talk = aside or quoted or (bool(tags & PAST) and _past(inside, asks_from, bare))
     return Clause(
         start, end, sentence, inside, jumps, tags, asks_from, bare, question, quoted, aside, talk
     )
 
 
-def _goes_on(text: str, previous: Clause, bare: bool, joined: bool) -> bool:
-    """True if the clause goes on with a question, a report or a negated verb before it in its sentence."""
-    if text[previous.end - 1] == ":":
+def _coaxes(tags: int) -> bool:
+    """True if a particle at the end asks for the thing itself: behind a request form (能帮我…吗), or
+    where it agrees on what is said (把…冻结好吗)."""
+    return bool(tags & REQUEST or (tags & COAXING and tags & (SOFTENER | DISPOSAL)))
+
+
+def _opens_with(inside: Sequence[Hit], tags: int, start: int, text: str) -> bool:
+    first = skip(text, start, {})
+    return any(h.start == first and h.tags & tags for h in inside)
+
+
+def _goes_on(text: str, previous: Clause, bare: bool, joined: bool, turns: bool) -> bool:
+    """True if the clause goes on with a question, a report or a negated verb before it in its sentence.
+
+    A word that turns from what is negated (don't close it, just freeze my card) ends the negation.
+
+    In a script without spaces only a joiner or the mark of a list goes on with a negated verb: 别冻结、
+    注销 negates both, 不要冻结，注销 one of them.
+    """
+    mark = text[previous.end - 1]
+    if bare and turns and not previous.question and not previous.tags & REPORTED:
+        return False
+    if mark == ":":
         return previous.aside or bool(previous.tags & READ) or _is_label(text, previous)
+    if bare and not joined and mark == "," and _only_negated(text, previous):
+        return False
     return previous.carries and (bare or joined)
+
+
+def _only_negated(text: str, clause: Clause) -> bool:
+    """True for a clause without spaces that a negator alone sets aside."""
+    aside = clause.question or bool(clause.tags & REPORTED)
+    return clause.negated and not aside and not is_word(text[skip(text, clause.start, {})])
 
 
 LABEL: Final = 2
@@ -337,19 +378,27 @@ def _past(inside: Sequence[Hit], asks_from: int | None, bare: bool) -> bool:
 
 
 def _asks(
-    text: str, start: int, inside: Sequence[Hit], jumps: Mapping[int, int], tags: int
+    lexicon: Lexicon,
+    text: str,
+    start: int,
+    inside: Sequence[Hit],
+    jumps: Mapping[int, int],
+    tags: int,
 ) -> tuple[int | None, bool]:
     """Where the clause's request begins to govern verbs, and whether it is a bare imperative."""
     if not tags & (CUES | FORMS):
         return None, False
     first = skip(text, start, jumps)
     leading = [h for h in inside if h.start == first]
+    if any(h.tags & READ and h.tags & FILLER for h in leading):
+        after = skip(text, leading[0].end, jumps)
+        leading = [h for h in inside if h.start == after and h.tags & FORMS] or leading
     if any(h.tags & (CUES | DISPOSAL) for h in leading):
         return first, not any(h.tags & OPENERS and h.end <= first for h in inside)
     form = next((h for h in leading if h.tags & FORMS), None)
     form = form or next((h for h in inside if h.tags & OPENERS), None)
     if form is None:
-        softened = _softened(inside) if tags & SOFTENER else None
+        softened = _softened(lexicon, text, inside) if lexicon.spaceless else None
         return softened, softened is not None
     forms = {h.start: h.end for h in reversed(inside) if h.tags & FORMS}
     end = form.end
@@ -358,14 +407,24 @@ def _asks(
     return end, False
 
 
-def _softened(inside: Sequence[Hit]) -> int | None:
-    """Where a verb stands that a softener right behind it makes a request (我的卡冻结一下)."""
+def _softened(lexicon: Lexicon, text: str, inside: Sequence[Hit]) -> int | None:
+    """Where a verb stands that what is right behind it makes a request: a softener (我的卡冻结一下), or
+    what something becomes (邮箱改成…, not 邮箱改成了…)."""
     soft = {h.start for h in inside if h.tags & SOFTENER}
-    return next((h.start for h in inside if h.tags & WRITE and h.end in soft), None)
+    for hit in inside:
+        if hit.tags & WRITE and not is_word(text[hit.start]):
+            end = hit.end
+            while end not in soft and (ends := lexicon.completives.all_from(text, end)):
+                end = ends[0]
+            becomes = max(lexicon.payload_words.all_from(text, hit.end), default=-1)
+            done = becomes > 0 and lexicon.perfectives.starting_at(text, becomes) > 0
+            if end in soft or (becomes > 0 and not done):
+                return hit.start
+    return None
 
 
 def governed(lexicon: Lexicon, clause: Clause, text: str) -> tuple[Hit, ...]:
-    """The write cues that the clause's request governs.
+    """The write cues that the clause's request governs, and declared verbs in the form that it takes.
 
     A verb must follow the request form directly (skippable words between), or in Han text behind
     what a preposition opens (请把卡冻结). A verb behind a verb is its object (取消买入) unless the first
@@ -374,6 +433,8 @@ def governed(lexicon: Lexicon, clause: Clause, text: str) -> tuple[Hit, ...]:
     """
     if clause.asks_from is None:
         return ()
+    if clause.tags & (GERUND | PARTICIPLE) and (formed := _formed(clause, text)):
+        return (formed,)
     found: list[Hit] = []
     first = skip(text, clause.asks_from, clause.jumps)
     opened = _opened(lexicon, text, clause.asks_from, first)
@@ -383,7 +444,7 @@ def governed(lexicon: Lexicon, clause: Clause, text: str) -> tuple[Hit, ...]:
             continue
         if not hit.tags & WRITE:
             break
-        if hit.start > reach and not (0 < opened < hit.start and not found):
+        if hit.start > reach and not light and not (0 < opened < hit.start and not found):
             break
         if hit.start == reach and found and not light:
             break
@@ -393,6 +454,26 @@ def governed(lexicon: Lexicon, clause: Clause, text: str) -> tuple[Hit, ...]:
             reach, light = hit.end, bool(hit.tags & LIGHT)
         found.append(hit)
     return tuple(found)
+
+
+def _formed(clause: Clause, text: str) -> Hit | None:
+    """The gerund right behind a form that takes one (would you mind freezing it), or the first
+    participle behind a form that takes one (i want my card frozen), no other cue between."""
+    start = clause.asks_from or 0
+    form = 0
+    for hit in clause.hits:
+        form |= hit.tags if hit.end == start else 0
+    first = skip(text, start, clause.jumps)
+    for hit in clause.hits:
+        if hit.start < start:
+            continue
+        if form & GERUND_FORM and hit.tags & GERUND and hit.start == first:
+            return hit
+        if form & PARTICIPLE_FORM and hit.tags & PARTICIPLE:
+            return hit
+        if hit.tags & CUES:
+            break
+    return None
 
 
 def _opened(lexicon: Lexicon, text: str, asks_from: int, first: int) -> int:
@@ -419,4 +500,5 @@ def _completed(lexicon: Lexicon, clause: Clause, text: str, verb: Hit) -> int:
 def _noun(lexicon: Lexicon, text: str, end: int) -> bool:
     """True if the word behind a verb makes it done, a description or part of a noun."""
     gap = text[end : end + 1] == " "
-    return lexicon.endings.starting_at(text, end + gap) > 0
+    stop = lexicon.endings.starting_at(text, end + gap)
+    return stop > 0 and stop >= max(lexicon.leading_words.all_from(text, end), default=0)

@@ -21,10 +21,13 @@ from gate.lexicon import (
     FILLER,
     JOINER,
     KIND,
+    PARTICIPLE,
+    PARTICIPLE_FORM,
     REQUEST,
     RETRACTION,
     TYPE_NOUN,
     WISH,
+    WRITE,
     Hit,
     Lexicon,
 )
@@ -86,10 +89,41 @@ def asks_for(read: Reading, verb: Hit, end: int, actions: frozenset[str]) -> fro
     What follows it up to `end`, the end of the clause, must be known words; for actions without
     object anything may follow a word that opens one (change my address to ...).
     """
+    if verb.tags & PARTICIPLE and not verb.tags & WRITE:
+        return _done(read, verb, end, actions)
     closed = verb.tags & NOUNS or _closes_with_noun(read, verb)
-    head = Head(verb.end, "") if closed else _head(read, verb)
+    head = Head(verb.end, "") if closed else _head(read, verb.end)
     if head is None or not _consumed(read, head.end, end, actions <= read.lexicon.objectless):
         return frozenset()
+    return _fitting(read, actions, head, verb)
+
+
+def _done(read: Reading, verb: Hit, end: int, actions: frozenset[str]) -> frozenset[str]:
+    """As `asks_for` of a participle: its noun phrase stands before it, behind the form (i want my
+    card frozen)."""
+    behind = max(
+        (h.end for hits in read.hits.values() for h in hits if _takes(h) and h.end <= verb.start),
+        default=None,
+    )
+    head = None if behind is None else _head(read, behind)
+    if head is None or head.end > verb.start or not _consumed(read, head.end, verb.start, False):
+        return frozenset()
+    free = actions <= read.lexicon.objectless
+    return (
+        _fitting(read, actions, head, verb) if _consumed(read, verb.end, end, free) else frozenset()
+    )
+
+
+def _takes(hit: Hit) -> bool:
+    return bool(hit.tags & PARTICIPLE_FORM)
+
+
+def _fitting(read: Reading, actions: frozenset[str], head: Head, verb: Hit) -> frozenset[str]:
+    """The actions that take the head; a weak verb takes no anaphor and nothing left out."""
+    weak = verb.phrase in read.lexicon.weak
+    if weak and head.phrase and head.phrase not in read.lexicon.nouns:
+        if not read.lexicon.types.get(head.phrase):
+            return frozenset()
     return frozenset(a for a in actions if not head.phrase or fits(read.lexicon, a, head.phrase))
 
 
@@ -101,9 +135,9 @@ def fits(lexicon: Lexicon, action_id: str, phrase: str) -> bool:
     return types is None or bool(types & lexicon.permits[action_id])
 
 
-def _head(read: Reading, verb: Hit) -> Head | None:
-    """The end of the noun phrase behind the verb, or None."""
-    position, spare = _next(read.text, verb.end), MODIFIERS
+def _head(read: Reading, start: int) -> Head | None:
+    """The noun phrase from `start`, or None."""
+    position, spare = _next(read.text, start), MODIFIERS
     while position < len(read.text):
         if position in read.names:
             return Head(read.names[position], "")
@@ -113,11 +147,17 @@ def _head(read: Reading, verb: Hit) -> Head | None:
             position, spare = _behind_amount(read, read.amounts[position]), 0
             continue
         noun = _longest(read, position, NOUNS | ANAPHOR)
-        if noun is not None and _is_head(read, noun):
+        if noun is not None and is_head(read, noun):
             return Head(noun.end, noun.phrase)
         word = _WORD.match(read.text, position)
         if word is None or _is_quantified(read, position):
             return None
+        if word.group() in read.lexicon.numerals.words:
+            position = _next(read.text, word.end())
+            continue
+        if word.group() in read.lexicon.order_units and spare == MODIFIERS:
+            position, spare = _behind_amount(read, word.end()), 0
+            continue
         if word.group() in read.lexicon.amount_joiners:
             named = read.names.get(_next(read.text, word.end()))
             return Head(named, "") if named is not None else None
@@ -142,7 +182,7 @@ def _consumed(read: Reading, position: int, end: int, payload: bool) -> bool:
         word = _WORD.match(read.text, position)
         if position in read.names:
             position = _next(read.text, read.names[position])
-        elif position in read.amounts and _is_order(read, position):
+        elif position in read.amounts and (payload or _is_order(read, position)):
             position = _next(read.text, read.amounts[position])
         elif _longest(read, position, RETRACTION) is not None:
             return False
@@ -196,7 +236,7 @@ def _behind_amount(read: Reading, end: int) -> int:
     return _next(read.text, word.end()) if word is not None and joined else position
 
 
-def _is_head(read: Reading, noun: Hit) -> bool:
+def is_head(read: Reading, noun: Hit) -> bool:
     """True if nothing behind the noun makes it a part of another one, or somebody else's."""
     position = _next(read.text, noun.end)
     if position in read.names or position >= len(read.text):
@@ -206,7 +246,7 @@ def _is_head(read: Reading, noun: Hit) -> bool:
         return True
     if word.group() in read.lexicon.genitives:
         return _owned(read, _next(read.text, word.end()))
-    filler = _longest(read, position, FILLER | ANAPHOR)
+    filler = _longest(read, position, FILLER | ANAPHOR | PARTICIPLE)
     return word.group() in read.lexicon.followers or filler is not None
 
 

@@ -12,8 +12,10 @@ from typing import Final, NamedTuple
 from gate.clauses import Clause
 from gate.complement import NOUNS, Reading, fits
 from gate.lexicon import (
+    ACTION_NOUN,
     ANAPHOR,
     CLAUSE,
+    COAXING,
     CONJUNCTION,
     FILLER,
     JOINER,
@@ -28,7 +30,7 @@ from gate.lexicon import (
 )
 
 BEFORE: Final = FILLER | REQUEST | WISH | OPENING | CLAUSE | CONJUNCTION | JOINER | LIGHT
-AFTER: Final = FILLER | SOFTENER | PARTICLE
+AFTER: Final = FILLER | SOFTENER | PARTICLE | COAXING
 NAME: Final = "="
 """Stands for any name of the closed lists among the heads of a noun phrase."""
 
@@ -57,10 +59,10 @@ def asks_for(
     where that one is not understood.
     """
     at = clauses.index(clause)
-    front = _ways(read, clause.start, verb.start, _front(read))
+    free = actions <= read.lexicon.objectless
+    front = _ways(read, clause.start, verb.start, _front(read, free))
     if not front or not _led_to(read, clauses[: at + 1]):
         return frozenset()
-    free = actions <= read.lexicon.objectless
     back = _ways(read, verb.end, clause.end, _back(read, clause.end, free))
     heads = [b.heads or f.heads for f in front for b in back]
     if not heads:
@@ -68,6 +70,8 @@ def asks_for(
     named = [h for h in heads if h]
     if named:
         return _fitting(read, actions, named)
+    if verb.phrase in read.lexicon.weak:
+        return frozenset()
     if _names_itself(read, verb):
         return actions
     before = _antecedent(read, clauses[:at])
@@ -112,9 +116,20 @@ def _antecedent(read: Reading, earlier: Sequence[Clause]) -> Heads | None:
             for s in _ways(read, clause.start, clause.end, _back(read, clause.end, False))
         ):
             continue
-        named = [s.heads for s in _reached(read, clause.start, clause.end, _front(read)) if s.heads]
+        named = [
+            s.heads
+            for s in _reached(read, clause.start, clause.end, _front(read, False))
+            if s.heads
+        ]
+        if _ends_with_name(read, clause):
+            named.append(frozenset({NAME}))
         return frozenset(h for heads in named for h in heads) or None
     return frozenset()
+
+
+def _ends_with_name(read: Reading, clause: Clause) -> bool:
+    last = (end for start, end in read.names.items() if clause.start <= start < clause.end)
+    return any(_passed(read.text, end, clause.end) == clause.end for end in last)
 
 
 def _ways(read: Reading, start: int, end: int, step: Step) -> list[State]:
@@ -148,11 +163,11 @@ def _passed(text: str, position: int, end: int) -> int:
     return position
 
 
-def _front(read: Reading) -> Step:
+def _front(read: Reading, free: bool) -> Step:
     """What may stand before the verb: courtesies, request forms, and the thing that it is done to."""
 
     def step(state: State) -> Iterator[State]:
-        yield from _things(read, state)
+        yield from _things(read, state, free)
         lexicon, text, at = read.lexicon, read.text, state.position
         for hit in read.hits.get(at, ()):
             if hit.tags & BEFORE and not state.owed:
@@ -167,7 +182,7 @@ def _back(read: Reading, stop: int, free: bool) -> Step:
     """What may stand behind the verb: how far it goes, the thing, courtesies, and what it becomes."""
 
     def step(state: State) -> Iterator[State]:
-        yield from _things(read, state)
+        yield from _things(read, state, free)
         lexicon, text, at = read.lexicon, read.text, state.position
         for hit in read.hits.get(at, ()):
             if hit.tags & AFTER and not state.owed:
@@ -176,14 +191,16 @@ def _back(read: Reading, stop: int, free: bool) -> Step:
             yield state._replace(position=end)
         for end in lexicon.payload_words.all_from(text, at) if free else ():
             if not state.owed and _is_value(read, end, stop):
-                yield state._replace(position=stop)
+                yield state._replace(position=stop, heads=state.heads or _named_in(read, end, stop))
+        for end in lexicon.prepositions.all_from(text, at):
+            yield State(end, owed=True, heads=state.heads)
 
     return step
 
 
 def _any(read: Reading, stop: int) -> Step:
     """What may stand before or behind a verb, and declared verbs."""
-    front, back = _front(read), _back(read, stop, True)
+    front, back = _front(read, True), _back(read, stop, True)
 
     def step(state: State) -> Iterator[State]:
         yield from front(state)
@@ -195,6 +212,15 @@ def _any(read: Reading, stop: int) -> Step:
     return step
 
 
+def _named_in(read: Reading, start: int, stop: int) -> Heads:
+    """The noun of an action in what something becomes (改成新邮箱…)."""
+    for at in range(start, stop):
+        for hit in read.hits.get(at, ()):
+            if hit.tags & ACTION_NOUN:
+                return frozenset({hit.phrase})
+    return frozenset()
+
+
 def _is_value(read: Reading, start: int, stop: int) -> bool:
     """True unless it speaks of another one (别的), or is itself only part of a noun (改成…的申请表)."""
     end = stop
@@ -204,7 +230,7 @@ def _is_value(read: Reading, start: int, stop: int) -> bool:
     return not other and not read.lexicon.endings.ending_at(read.text, end)
 
 
-def _things(read: Reading, state: State) -> Iterator[State]:
+def _things(read: Reading, state: State, free: bool) -> Iterator[State]:
     """Names, nouns, amounts, and the words that stand around them."""
     lexicon, text, at = read.lexicon, read.text, state.position
     if at in read.names:
@@ -222,7 +248,9 @@ def _things(read: Reading, state: State) -> Iterator[State]:
     for end in lexicon.joining_words.all_from(text, at):
         if state.heads and not state.owed:
             yield state._replace(position=end, owed=True, joined=True)
-    for end in _ordered(read, at, state.owed):
+    if at in read.amounts and (_is_order(read, at) or (free and _is_email(read, at))):
+        yield state._replace(position=read.amounts[at], owed=False)
+    for end in _counted(read, at, state.owed):
         yield state._replace(position=end)
 
 
@@ -234,12 +262,10 @@ def _with(state: State, end: int, phrase: str) -> State:
     return State(end, heads=heads)
 
 
-def _ordered(read: Reading, start: int, owed: bool) -> Iterator[int]:
-    """Where an amount that one may order ends, or numerals with a measure word (一张); before a noun
-    that is owed, with any unit (拿半年不用的资金)."""
+def _counted(read: Reading, start: int, owed: bool) -> Iterator[int]:
+    """Where numerals with a measure word end (一张); before a noun that is owed, with any unit
+    (拿半年不用的资金)."""
     text, lexicon = read.text, read.lexicon
-    if start in read.amounts and _is_order(read, start):
-        yield read.amounts[start]
     end = start
     while end < len(text) and (text[end] in lexicon.numerals.words or text[end] in _DIGITS):
         end += 1
@@ -247,6 +273,10 @@ def _ordered(read: Reading, start: int, owed: bool) -> Iterator[int]:
         yield from lexicon.measures.all_from(text, end)
         yield from lexicon.order_words.all_from(text, end)
         yield from lexicon.units.all_from(text, end) if owed else ()
+
+
+def _is_email(read: Reading, start: int) -> bool:
+    return "@" in read.text[start : read.amounts[start]]
 
 
 def _is_order(read: Reading, start: int) -> bool:

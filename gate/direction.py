@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gate import complement as complement_reading
 from gate import coverage as coverage_reading
 from gate.clauses import Clause, governed
-from gate.complement import Reading, Span, reading
-from gate.lexicon import CONJUNCTION, PARTICLE, QUESTION, READ, WRITE, Hit, Lexicon
+from gate.complement import NOUNS, Reading, Span, is_head, reading
+from gate.lexicon import (
+    CONJUNCTION,
+    GERUND,
+    PARTICIPLE,
+    PARTICLE,
+    QUESTION,
+    READ,
+    WRITE,
+    Hit,
+    Lexicon,
+)
 from gate.records import Direction
 
+VERBS: Final = WRITE | GERUND | PARTICIPLE
 Names = tuple[Sequence[Span], Sequence[Span]]
 
 
@@ -49,9 +60,9 @@ def read(
     cues: list[Cue] = []
     asked: list[Asked] = []
     for clause in clauses:
-        if not clause.tags & (READ | WRITE | QUESTION | PARTICLE):
+        if not clause.tags & (READ | VERBS | QUESTION | PARTICLE):
             continue
-        ruling = governed(lexicon, clause, text) if clause.tags & WRITE and clause.request else ()
+        ruling = governed(lexicon, clause, text) if clause.tags & VERBS and clause.request else ()
         cues.extend(Cue(h.start, h.end, Direction.WRITE) for h in ruling)
         cues.extend(_reads(clause))
         declared = [h for h in ruling if h.phrase in lexicon.verbs]
@@ -81,7 +92,8 @@ def _asked(
     for hit in declared:
         actions = lexicon.verbs[hit.phrase]
         if len(actions) > 1:
-            actions &= _owners_of_nouns(lexicon, clause)
+            owners = _owners_of_nouns(lexicon, clause.hits)
+            actions &= owners or _owners_before(done_to, clauses[: clauses.index(clause)])
         if actions and spaceless:
             actions = coverage_reading.asks_for(done_to, clauses, clause, hit, actions)
         elif actions:
@@ -91,9 +103,20 @@ def _asked(
     return found
 
 
-def _owners_of_nouns(lexicon: Lexicon, clause: Clause) -> frozenset[str]:
-    """The actions that declare a noun of the clause, longest nouns only (e-mail address, address)."""
-    nouns = [h for h in clause.hits if h.phrase in lexicon.nouns]
+def _owners_before(read: Reading, earlier: Sequence[Clause]) -> frozenset[str]:
+    """The actions of the nouns in the nearest earlier clause that names anything (my email has
+    changed, please update it); what the verb is done to must then point back."""
+    for clause in reversed(earlier):
+        nouns = [h for h in clause.hits if h.tags & NOUNS]
+        if nouns or clause.quoted:
+            heads = [h for h in nouns if is_head(read, h) and not clause.quoted]
+            return _owners_of_nouns(read.lexicon, heads)
+    return frozenset()
+
+
+def _owners_of_nouns(lexicon: Lexicon, hits: Sequence[Hit]) -> frozenset[str]:
+    """The actions that declare a noun among them, longest nouns only (e-mail address, address)."""
+    nouns = [h for h in hits if h.phrase in lexicon.nouns]
     longest = (n for n in nouns if not any(_holds(o, n) for o in nouns))
     return frozenset(a for n in longest for a in lexicon.nouns[n.phrase])
 

@@ -180,6 +180,10 @@ class LanguagePack:
     """Words right before a value that is to be replaced (from, old, 从)."""
     new_leads: Words = ()
     """Words right before the value that it is replaced by (to, with, 改成)."""
+    value_nouns: Words = ()
+    """Nouns right before a value that may be the old or the new one (my address 12 Gull Street)."""
+    address_joiners: Words = ()
+    """Words behind a street that go on with its place (in, near)."""
     new_follows: Words = ()
     """The same behind the new value (设为)."""
     own_leads: Words = ()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from operator import add
 from typing import Final, NamedTuple
 
@@ -18,18 +19,22 @@ LISTS: Final = (
     "clause_words", "joiners", "conjunctions", "fillers", "request_forms", "wishes", "negations",
     "exceptions", "contrasts", "conditionals", "reported", "past", "questions", "read_cues",
     "write_cues", "anaphors", "third_person", "topics", "openings", "light_verbs",
-    "retractions", "disposals", "softeners", "question_particles",
+    "retractions", "disposals", "softeners", "question_particles", "coaxing",
+    "gerund_forms", "participle_forms", "turns",
 )  # fmt: skip
 """The lists of a language pack that are looked for all over a text; one bit per list."""
 
 (
     CLAUSE, JOINER, CONJUNCTION, FILLER, REQUEST, WISH, NEGATION, EXCEPTION, CONTRAST, CONDITIONAL,
     REPORTED, PAST, QUESTION, READ, WRITE, ANAPHOR, THIRD, TOPIC, OPENING, LIGHT,
-    RETRACTION, DISPOSAL, SOFTENER, PARTICLE,
+    RETRACTION, DISPOSAL, SOFTENER, PARTICLE, COAXING,
+    GERUND_FORM, PARTICIPLE_FORM, TURN,
 ) = (1 << i for i in range(len(LISTS)))  # fmt: skip
 TYPE_NOUN: Final = 1 << len(LISTS)
 ACTION_NOUN: Final = TYPE_NOUN << 1
 KIND: Final = TYPE_NOUN << 2
+GERUND: Final = TYPE_NOUN << 3
+PARTICIPLE: Final = TYPE_NOUN << 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,8 @@ class Lexicon:
     """Phrases with their bits, and who declared a verb or a noun.
 
     `lengths` maps the first two characters of a phrase (or its only one) to the lengths to try,
-    longest first. `verbs` and `nouns` map a phrase to the write actions that declare it, `types` a
+    longest first. `verbs` (in every form, of which `weak` need a noun) and `nouns` map a phrase to
+    the write actions that declare it, `types` a
     noun or kind to its object types, `permits` a write action to those that it takes. The sets from
     `completives` on are those of scripts without spaces.
     """
@@ -94,6 +100,7 @@ class Lexicon:
     quotes: tuple[str, ...]
     verbs: Mapping[str, frozenset[str]]
     nouns: Mapping[str, frozenset[str]]
+    weak: frozenset[str]
     endings: WordSet
     prepositions: WordSet
     context: WordSet
@@ -118,6 +125,7 @@ class Lexicon:
     objectless: frozenset[str]
     types: Mapping[str, frozenset[str]]
     permits: Mapping[str, frozenset[str]]
+    spaceless: bool
     completives: WordSet
     perfectives: WordSet
     leading_words: WordSet
@@ -181,9 +189,12 @@ def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
                 for form in _expand(phrase, nouns):
                     tags[form] = tags.get(form, 0) | 1 << position
     writes = [a for a in catalog.actions.values() if a.mode is Mode.WRITE]
-    verbs, action_nouns = _declared(writes, "verbs"), _declared(writes, "nouns")
+    verbs, weak = _declared(writes, "verbs", "weak_verbs"), _declared(writes, "weak_verbs")
+    action_nouns = _declared(writes, "nouns")
+    gerunds, participles = _declared(writes, "gerunds"), _declared(writes, "participles")
     kinds = {fold(k) for t in catalog.object_types.values() for ks in t.kinds.values() for k in ks}
-    for phrases, bit in ((verbs, WRITE), (action_nouns, ACTION_NOUN), (kinds, KIND)):
+    marked = ((verbs, WRITE), (action_nouns, ACTION_NOUN), (kinds, KIND), (gerunds, GERUND))
+    for phrases, bit in (*marked, (participles, PARTICIPLE)):
         for phrase in phrases:
             tags[phrase] = tags.get(phrase, 0) | bit
     return Lexicon(
@@ -192,8 +203,9 @@ def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
         marks=_any_of(m for pack in packs for m in pack.clause_marks),
         ends=frozenset(m for pack in packs for m in pack.sentence_ends),
         quotes=tuple(dict.fromkeys(q for pack in packs for q in pack.quotes)),
-        verbs=verbs,
+        verbs=_declared(writes, "verbs", "weak_verbs", "gerunds", "participles"),
         nouns=action_nouns,
+        weak=frozenset(weak),
         endings=word_set(w for pack in packs for w in pack.verb_endings),
         prepositions=word_set(w for pack in packs for w in pack.prepositions),
         context=word_set(_context(packs, verbs)),
@@ -220,6 +232,7 @@ def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
         objectless=frozenset(a.action_id for a in writes if not a.types),
         types=_types(packs, catalog),
         permits={a.action_id: frozenset(a.types) for a in writes},
+        spaceless=any(pack.script == "han" for pack in packs),
         **_spaceless([pack for pack in packs if pack.script == "han"]),
     )
 
@@ -288,9 +301,9 @@ def _expand(phrase: str, nouns: Iterable[str]) -> list[str]:
     return [phrase.replace("{noun}", noun) for noun in nouns]
 
 
-def _declared(writes: Iterable[Action], kind: str) -> dict[str, frozenset[str]]:
+def _declared(writes: Iterable[Action], *kinds: str) -> dict[str, frozenset[str]]:
     owners: dict[str, set[str]] = {}
-    for action in writes:
+    for action, kind in product(writes, kinds):
         for phrases in getattr(action, kind).values():
             for phrase in phrases:
                 owners.setdefault(fold(phrase), set()).add(action.action_id)

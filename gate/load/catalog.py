@@ -66,6 +66,12 @@ class ActionModel(Model):
     """Verbs that ask for this write action, by language."""
     nouns: ByLanguage = Field(default_factory=dict)
     """Nouns that go with the verbs, by language."""
+    weak_verbs: ByLanguage = Field(default_factory=dict)
+    """Verbs that ask for it only with a noun or a name behind them, never with `it`, by language."""
+    gerunds: ByLanguage = Field(default_factory=dict)
+    """The verbs behind `would you mind`, by language: freezing."""
+    participles: ByLanguage = Field(default_factory=dict)
+    """The verbs behind `I want my card`, by language: frozen."""
     titles: dict[str, Text] = Field(default_factory=dict)
     """Name as customers know it, by language; `name` stands for a language left out."""
     confirm: dict[str, Text] = Field(default_factory=dict)
@@ -183,6 +189,9 @@ def _action(
         slots=tuple(dict.fromkeys(model.slots)),
         verbs=_words(document, (*loc, "verbs"), model.verbs, languages),
         nouns=_words(document, (*loc, "nouns"), model.nouns, languages),
+        weak_verbs=_words(document, (*loc, "weak_verbs"), model.weak_verbs, languages),
+        gerunds=_words(document, (*loc, "gerunds"), model.gerunds, languages),
+        participles=_words(document, (*loc, "participles"), model.participles, languages),
         titles=_texts(document, (*loc, "titles"), model.titles, languages),
         confirm=_texts(document, (*loc, "confirm"), model.confirm, languages),
         query=model.query,
