@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from gate import amounts, contacts, dates
+from gate import addresses, amounts, dates, emails, payees
 from gate.catalog import ObjectType, SlotSpec
 from gate.clauses import Clause
 from gate.lexicon import touches
@@ -85,16 +85,16 @@ def _readings(
     names = [(m.start, m.end) for m in named.mentions if m.status is not Status.AMOUNT]
     kinds = {spec.type for spec in specs.values()}
     read: dict[str, list[Spotted]] = {}
-    mail = contacts.emails(spot) if "@" in spot.folded else []
+    mail = emails.emails(spot) if "@" in spot.folded else []
     days = dates.read(spot, names) if kinds & {"date", "amount", "counterparty"} else []
     taken = [*names, *((s.start, s.end) for s in (*mail, *days))]
     if kinds & {"address", "amount"}:
-        read["address"] = contacts.addresses(spot, alone=alone)
+        read["address"] = addresses.addresses(spot, names, alone=alone)
         taken += ((s.start, s.end) for s in read["address"])
     if "amount" in kinds:
         read["amount"] = amounts.read(spot, taken, alone=alone)
     if "counterparty" in kinds:
-        read["counterparty"] = contacts.payees(spot, taken)
+        read["counterparty"] = payees.payees(spot, taken)
     read["email"], read["date"] = mail, days
     by_slot = {s.name: read[s.type] for s in specs.values() if s.type in read}
     objects = {s.name: _objects(spot, s, named) for s in specs.values() if s.type == "object"}
