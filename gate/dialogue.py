@@ -23,8 +23,9 @@ _MARKS: Final = " .,;:!()\"'。、「」"
 def is_yes(configuration: Configuration, utterance: str) -> bool:
     """True for an empty text, or one that as a whole is a yes-phrase of a configured language."""
     folded = fold(utterance)
+    said = " ".join(word.strip(_MARKS) for word in folded.split())
     packs = (configuration.packs[tag] for tag in configuration.languages)
-    return not folded or any(folded.strip(_MARKS) in pack.yes_phrases for pack in packs)
+    return not folded or any(said in pack.yes_phrases for pack in packs)
 
 
 def pick(
