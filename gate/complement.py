@@ -244,10 +244,11 @@ def is_head(read: Reading, noun: Hit) -> bool:
     word = _WORD.match(read.text, position)
     if word is None or word.group()[0].isdigit():
         return True
+    if _longest(read, position, FILLER | ANAPHOR | PARTICIPLE) is not None:
+        return True
     if word.group() in read.lexicon.genitives:
         return _owned(read, _next(read.text, word.end()))
-    filler = _longest(read, position, FILLER | ANAPHOR | PARTICIPLE)
-    return word.group() in read.lexicon.followers or filler is not None
+    return word.group() in read.lexicon.followers
 
 
 def _owned(read: Reading, position: int) -> bool:

@@ -117,6 +117,8 @@ class LanguagePack:
     """Possessives of somebody else before a noun, or with it as `{noun}` (his, {noun} of my wife, ...)."""
     context_words: Words = ()
     """Han only: words that may stand to the left of a name."""
+    own_marks: Words = ()
+    """Han only: words that may stand to the left of the customer's own thing alone (尾号)."""
     name_prefixes: Words = ()
     """Words before a name that make it part of a longer one."""
     name_suffixes: Words = ()
@@ -180,10 +182,14 @@ class LanguagePack:
     """Words right before a value that is to be replaced (from, old, 从)."""
     new_leads: Words = ()
     """Words right before the value that it is replaced by (to, with, 改成)."""
+    street_names: Words = ()
+    """More words that end a street, where they are capitalised (Close, Quay)."""
     value_nouns: Words = ()
     """Nouns right before a value that may be the old or the new one (my address 12 Gull Street)."""
     address_joiners: Words = ()
     """Words behind a street that go on with its place (in, near)."""
+    copulas: Words = ()
+    """Words between what a value is called and the value (is, 是)."""
     new_follows: Words = ()
     """The same behind the new value (设为)."""
     own_leads: Words = ()

@@ -104,6 +104,7 @@ class Lexicon:
     endings: WordSet
     prepositions: WordSet
     context: WordSet
+    own_marks: WordSet
     measures: WordSet
     numerals: WordSet
     calendar: WordSet
@@ -209,6 +210,7 @@ def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
         endings=word_set(w for pack in packs for w in pack.verb_endings),
         prepositions=word_set(w for pack in packs for w in pack.prepositions),
         context=word_set(_context(packs, verbs)),
+        own_marks=word_set(w for pack in packs for w in pack.own_marks),
         measures=word_set(w for pack in packs for w in pack.measure_words),
         numerals=word_set(w for pack in packs for w in pack.numerals),
         calendar=word_set(w for pack in packs for w in pack.calendar),

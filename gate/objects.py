@@ -244,8 +244,11 @@ def _in_token(reading: _Reading, name: Occurrence) -> bool:
 def _left_is_free(reading: _Reading, name: Occurrence) -> bool:
     """True if the text before the name leads back to a boundary or another name over words that may
     stand there: a context word of two characters or more, a shorter one that is free itself, or
-    numerals with their measure word."""
+    numerals with their measure word. An own name may stand behind a word for its digits too (尾号)."""
     folded, lexicon = reading.text.folded, reading.lexicon
+    own = any(name.alias in index.owners for index in reading.indexes[1:])
+    if own and lexicon.own_marks.ending_at(folded, name.start):
+        return True
     ends = frozenset(k.end for k in reading.names if k.end <= name.start)
     open_at, seen = [(name.start, False)], set()
     while open_at:
