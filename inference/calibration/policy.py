@@ -39,7 +39,7 @@ class Reaction(IntEnum):
 class Policy:
     """Everything that turns a distribution into a reaction.
 
-    `floor` is a confidence below which nothing is routed whatever its tau: that of an error bound.
+    `floor` is a confidence below which no action is routed whatever its tau: that of an error bound.
     """
 
     thresholds: Thresholds
@@ -65,7 +65,8 @@ def reactions(
     own: Sequence[Threshold], policy: Policy, best: NDArray[np.int64], sure: Floats, margin: Floats
 ) -> Reactions:
     """As `react`, from best labels (places in `own`), their confidences and margins."""
-    taus = np.array([max(t.tau, policy.floor) for t in own])[best]
+    floors = [0.0 if t.label == OUT_OF_SCOPE else policy.floor for t in own]
+    taus = np.array([max(t.tau, floor) for t, floor in zip(own, floors, strict=True)])[best]
     asks = np.array([t.otherwise == "clarify" for t in own])[best]
     outside = np.array([t.label == OUT_OF_SCOPE for t in own])[best]
     below = np.where(asks, Reaction.CLARIFY, Reaction.ESCALATE)

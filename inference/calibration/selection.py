@@ -53,6 +53,12 @@ class Sample:
         """Whether the best label is the gold one, shape (n,)."""
         return np.asarray(self.best == self.gold)
 
+    def take(self, rows: NDArray[np.int64]) -> Sample:
+        """Some of the texts, by place."""
+        weights = None if self.weights is None else self.weights[rows]
+        arrays = (self.probabilities[rows], self.gold[rows], self.next_right[rows])
+        return Sample(self.labels, *arrays, weights)
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
