@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from gate.errors import ConfigError
+from gate.normalise import is_ignorable
 
 SHOWN = 60
 """Most characters of an offending value that a message repeats."""
@@ -20,8 +21,13 @@ _QUOTED = re.compile(r"`([^`]*)`")
 def shown(value: object) -> str:
     """`value` as a message repeats it: one line, printable, at most SHOWN characters."""
     text = value if isinstance(value, str) else _plain(value)
-    text = "".join(c if c.isprintable() and c != "`" else "?" for c in text[: SHOWN + 1])
+    text = "".join(c if _plainly(c) else "?" for c in text[: SHOWN + 1])
     return text if len(text) <= SHOWN else text[:SHOWN] + "..."
+
+
+def _plainly(char: str) -> bool:
+    """True for what a message may repeat: nothing hidden, and no quotation mark of its own."""
+    return char.isprintable() and not is_ignorable(char) and char != "`"
 
 
 def _plain(value: object) -> str:

@@ -27,9 +27,13 @@ _DECIMAL = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
 
 
 def failure(problem: str, fix: str, key: str = "") -> PydanticCustomError:
-    """A validation error with its own fix; `key` names the offending key inside the value."""
+    """A validation error with its own fix; `key` names the offending key inside the value.
+
+    Pydantic takes no half of a surrogate pair, which a parsed key may hold.
+    """
+    whole = key.encode("utf-8", "replace").decode("utf-8")
     return PydanticCustomError(
-        "routelock", "{problem}", {"problem": problem, "fix": fix, "key": key}
+        "routelock", "{problem}", {"problem": problem, "fix": fix, "key": whole}
     )
 
 
