@@ -9,19 +9,27 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from gate.leads import NEW, current, lead, written
-from gate.lexicon import is_word
+from gate.clauses import CUES, FORMS
+from gate.leads import NEW, current, lead, stands_alone, written
+from gate.lexicon import NEGATION, QUESTION, RETRACTION, is_word
 from gate.slots import Fault
 from gate.spot import Span, Spot, Spotted
 
-_HOUSE: Final = re.compile(r"(?<![0-9a-z.,/-])[0-9]{1,5}[a-z]?(?:[-/][0-9]{1,4}[a-z]?)?(?= )")
-_BOX: Final = re.compile(r"(?<![0-9a-z])p\.? ?o\.? ?box [0-9]{1,6}(?![0-9a-z])")
+_FIRST: Final = re.compile(
+    r"(?<![0-9a-z])(?P<box>p\.? ?o\.? ?box [0-9]{1,6}(?![0-9a-z]))"
+    r"|(?<![0-9a-z.,/-])[0-9]{1,5}[a-z]?(?:[-/][0-9]{1,4}[a-z]?)?(?= )"
+)
+"""A box, or a house number."""
 _WORD: Final = re.compile(r"[^\W_]+(?:['.-][^\W_]+)*\.?")
 _UNIT: Final = re.compile(
     r"(?:apt|apartment|unit|suite|ste|flat|room|floor|fl|bldg|building)\.? ?#?[0-9a-z-]{1,6}|#[0-9a-z-]{1,6}"
 )
-_POSTCODE: Final = re.compile(r"[0-9]{3,6}(?:-[0-9]{4})?|[a-z]{1,2}[0-9][0-9a-z]? ?[0-9][a-z]{2}")
+_POSTCODE: Final = re.compile(r"[0-9]{3,6}(?:-[0-9]{4})?|[a-z]{1,2}[0-9][0-9a-z]?|[0-9][a-z]{2}")
+"""A whole postcode, or one half of a British one."""
+_REGION: Final = 2
+"""Letters of a region's code (ME), which is written in capitals."""
 _SEGMENT: Final = re.compile(r",? ?([^,.;:!?()\n\"]+)")
+_SAYING: Final = CUES | FORMS | QUESTION | NEGATION | RETRACTION
 _MOST_WORDS: Final = 4
 """Words between a house number and the word for a street, and in a part behind a comma."""
 
@@ -32,7 +40,7 @@ def addresses(spot: Spot, names: Sequence[Span] = (), *, alone: bool = False) ->
     `names` are spans of names of objects, which are no places.
     """
     found = [*_streets(spot, names, alone), *_han_addresses(spot, alone)]
-    return current(spot, [f for f in found if not any(_inside(f, o) for o in found)])
+    return current(spot, [f for f in found if not any(_inside(f, o) for o in found)], alone=alone)
 
 
 def _inside(one: Spotted, other: Spotted) -> bool:
@@ -42,35 +50,41 @@ def _inside(one: Spotted, other: Spotted) -> bool:
 def _streets(spot: Spot, names: Sequence[Span], alone: bool) -> Iterator[Spotted]:
     position = 0
     text = spot.folded
-    while match := (_BOX.search(text, position) or _HOUSE.search(text, position)):
-        box = _BOX.match(text, match.start()) is not None
-        stop = match.end() if box else _street(spot, match.end())
+    while match := _FIRST.search(text, position):
+        stop = match.end() if match["box"] else _street(spot, match.end())
         position = match.end()
-        if stop < 0:
+        if stop < 0 or any(a < stop and match.start() < b for a, b in names):
             continue
         start = _unit_before(spot, match.start())
         end, clear = _places(spot, stop, names, alone)
         position = end
-        led = lead(spot, start, end) == NEW or (alone and not text[:start].strip())
-        clean = clear and led and spot.is_decimal(start, end)
+        clean = clear and _is_given(spot, start, end, alone) and spot.is_decimal(start, end)
         value = written(spot, start, end) if clean else ""
         yield Spotted(start, end, value, "" if clean else str(Fault.UNCLEAR))
+
+
+def _is_given(spot: Spot, start: int, end: int, alone: bool) -> bool:
+    """True behind a lead, or between marks in a text that asks for something."""
+    if lead(spot, start, end, alone=alone) == NEW:
+        return True
+    return stands_alone(spot, start, end) and any(c.request for c in spot.clauses)
 
 
 def _street(spot: Spot, position: int) -> int:
     """Where the street behind a house number ends, or -1."""
     text, streets = spot.folded, spot.words.sets["street_words"].words
-    end = -1
-    for _ in range(_MOST_WORDS + 2):
+    more, end = spot.words.sets["street_names"].words, -1
+    for index in range(_MOST_WORDS + 2):
         word = _WORD.match(text, position + 1) if text[position : position + 1] == " " else None
         if word is None:
             break
         bare = word.group().rstrip(".")
         position = word.end()
-        if bare in streets and end != position:
-            dotted = word.group().endswith(".") and text[position : position + 1] in (",", "")
+        named = bare in more and spot.is_capital(word.start())
+        if (bare in streets and index) or named:
+            dotted = word.group().endswith(".") and text[position : position + 1] == ","
             end = position if dotted else word.start() + len(bare)
-        elif end > 0:
+        elif end > 0 or (bare in spot.words.known and not spot.is_capital(word.start()) and index):
             break
         if word.group().endswith("."):
             if bare not in streets and len(bare) > 2:
@@ -127,33 +141,45 @@ def _ends(spot: Spot, position: int) -> bool:
 def _place(spot: Spot, span: Span, names: Sequence[Span], alone: bool) -> int | None:
     """Where a place between commas ends; 0 if the part is none, None if that is in doubt."""
     words = list(_WORD.finditer(spot.folded, *span))
-    if not words or _is_said(spot, span, names):
+    if not words or _is_said(spot, words[0].start(), span, names):
         return 0
-    taken = 0
-    for word in words:
-        original = spot.text.original[slice(*spot.text.span(*word.span()))]
-        if not (original[:1].isupper() or _POSTCODE.fullmatch(word.group())):
-            break
-        taken += 1
-    known = [word.group().rstrip(".") in spot.words.known for word in words]
-    if taken and not all(known[:taken]) and taken <= _MOST_WORDS + 1:
-        closed = taken == len(words) or known[taken]
+    known = [_is_known(spot, word) for word in words]
+    capital = [_is_name(spot, word) for word in words]
+    taken = capital.index(False) if False in capital else len(words)
+    if taken and not all(known[:taken]):
+        closed = taken <= _MOST_WORDS + 1 and (taken == len(words) or known[taken])
         return words[taken - 1].end() if closed else None
-    coded = _POSTCODE.fullmatch(words[-1].group()) is not None
-    if len(words) <= _MOST_WORDS and not any(known[: len(words) - coded]) and (coded or alone):
-        return words[-1].end()
-    return 0 if known[0] else None
+    if known[0]:
+        return 0
+    taken = known.index(True) if True in known else len(words)
+    coded = _POSTCODE.fullmatch(words[taken - 1].group()) is not None
+    fits = taken <= _MOST_WORDS and (coded or alone)
+    return words[taken - 1].end() if fits else None
 
 
-def _is_said(spot: Spot, span: Span, names: Sequence[Span]) -> bool:
-    """True for a part that asks for something or holds the name of an object."""
-    inside = (
-        c for c in spot.clauses if c.start < span[1] and span[0] < c.end and c.start >= span[0] - 2
-    )
-    asks = any(c.asks_from is not None or c.question for c in inside)
-    return asks or any(a < span[1] and span[0] < b for a, b in names)
+def _is_name(spot: Spot, word: re.Match[str]) -> bool:
+    """True for a capitalised word or a postcode."""
+    return spot.is_capital(word.start()) or _POSTCODE.fullmatch(word.group()) is not None
 
 
+def _is_known(spot: Spot, word: re.Match[str]) -> bool:
+    """True for a word of the language, which a region's code is not."""
+    original = spot.text.original[slice(*spot.text.span(*word.span()))]
+    if len(original) == _REGION and original.isupper() and spot.has_lower():
+        return False
+    return word.group().rstrip(".") in spot.words.known
+
+
+def _is_said(spot: Spot, start: int, span: Span, names: Sequence[Span]) -> bool:
+    """True for a part that opens with a cue or a form, or holds the name of an object."""
+    hits = (h for c in spot.clauses for h in c.hits if h.start == start)
+    said = any(h.tags & _SAYING for h in hits)
+    return said or any(a < span[1] and span[0] < b for a, b in names)
+
+
+_HAN: Final = re.compile("[\u3400-\u9fff]")
+_SHORTEST: Final = 4
+"""Characters of the shortest Chinese address."""
 _HAN_RUN: Final = re.compile(r"[\u3400-\u9fff0-9a-z#-]+(?: ?[\u3400-\u9fff0-9a-z#-]+)*")
 
 
@@ -162,24 +188,43 @@ def _han_addresses(spot: Spot, alone: bool) -> Iterator[Spotted]:
     ends = spot.words.sets["address_ends"]
     if not ends.words or spot.folded.isascii():
         return
-    starts = {end for _, end in spot.all_of("new_leads")} | ({0} if alone else set())
-    for place in sorted(starts):
-        start = place
-        while spot.folded[start : start + 1] in (" ", ":") and start < len(spot.folded):
-            start += 1
+    for start in _han_starts(spot, alone):
         run = _HAN_RUN.match(spot.folded, start)
-        if run is None or not re.search("[\u3400-\u9fff]", run.group()):
+        if run is None or not _HAN.search(run.group()):
             continue
         stop = max((e for w in ends.words for e in _all_ends(run.group(), w)), default=0)
         head = run.group()[:stop]
-        if not stop or not any(c.isdigit() or spot.is_numeral(c) for c in head) or len(head) < 4:
+        if len(head) < _SHORTEST or not any(c.isdigit() or spot.is_numeral(c) for c in head):
+            continue
+        if any(start < e < start + stop and e - s > 1 for s, e in spot.all_of("new_leads")):
             continue
         rest = run.group()[stop:].strip()
-        clear = (not rest or spot.is_phrase("value_closers", rest)) and spot.is_decimal(
-            start, start + stop
-        )
+        clear = not rest or spot.is_phrase("value_closers", rest)
+        clear = clear and spot.is_decimal(start, start + stop) and not _is_word_of(spot, start)
+        clear = clear and _is_given(spot, start, start + stop, alone)
         value = written(spot, start, start + stop) if clear else ""
         yield Spotted(start, start + stop, value, "" if clear else str(Fault.UNCLEAR))
+
+
+def _han_starts(spot: Spot, alone: bool) -> list[int]:
+    """Where an address may begin: behind a lead, a colon, or in an answer at its beginning."""
+    text = spot.folded
+    leads = [end for name in ("new_leads", "copulas") for _, end in spot.all_of(name)]
+    leads += [i + 1 for i, char in enumerate(text) if char in ":,。!?;"]
+    if alone and not leads:
+        leads = [0]
+    starts = set()
+    for place in leads:
+        while text[place : place + 1] in (" ", ":") and place < len(text):
+            place += 1
+        starts.add(place)
+    return sorted(starts)
+
+
+def _is_word_of(spot: Spot, start: int) -> bool:
+    """True if a word of the language, not a place, opens the stretch."""
+    names = ("fillers", "wishes", "request_forms", "no_names", "value_nouns", "new_leads")
+    return any(spot.after(name, start) > 0 for name in names)
 
 
 def _all_ends(text: str, word: str) -> Iterator[int]:

@@ -23,14 +23,14 @@ _STRANGE: Final = frozenset("@#=/!$&*^~`|\\{}")
 _STRANGE_AFTER: Final = _STRANGE - {"!", "$"}
 
 
-def emails(spot: Spot) -> list[Spotted]:
+def emails(spot: Spot, *, alone: bool = False) -> list[Spotted]:
     """Every e-mail address; MALFORMED around an @ that belongs to none."""
     found, position = [], 0
     while (at := spot.folded.find("@", position)) >= 0:
         one = _email(spot, at)
         found.append(one)
         position = max(one.end, at + 1)
-    return current(spot, found)
+    return current(spot, found, alone=alone)
 
 
 def _email(spot: Spot, at: int) -> Spotted:
@@ -54,11 +54,15 @@ def _touched(spot: Spot, start: int, end: int) -> bool:
     """True if something against an address, or an unknown word before it, may be a part of it."""
     text = spot.folded
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
-    if before and (before in _STRANGE or is_word(before) or before in ".,-"):
+    inner = text[max(0, start - 2) : start - 1]
+    joined = before in (".", ",", "-") and (before != "," or is_word(inner or " "))
+    if joined or (before and (before in _STRANGE or is_word(before))):
         return True
     if after and (after in _STRANGE_AFTER or is_word(after)):
         return True
-    if text[end : end + 2] == "-" or re.match(r"[.-]? [.@]| \. ?[a-z]|\.[.@]", text[end : end + 4]):
+    if text[end : end + 2] == "-" or re.match(
+        r"[.-]? [.@]| \. ?[a-z]|\.+[@a-z0-9]", text[end : end + 6]
+    ):
         return True
     return before == " " and not _known_before(spot, start)
 

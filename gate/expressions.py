@@ -104,7 +104,7 @@ def _neighbours(spot: Spot, start: int, end: int) -> tuple[str, str]:
         return "", Fault.APPROXIMATE
     if before in {"<", ">", "≤", "≥", "+"} or after == "+":
         return "", Fault.BOUND
-    if before and before in ".,'" and inner and not inner.isspace():
+    if before and before in ".,'" and inner and (inner.isdigit() or inner in ".,'"):
         return "", Fault.MALFORMED
     if before == "." or (before and is_word(before) and spot.currency_before(start) < 0):
         return ("other" if before != "." else ""), Fault.MALFORMED

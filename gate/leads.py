@@ -25,30 +25,51 @@ def written(spot: Spot, start: int, end: int) -> str:
     return _HAN_SPACE.sub("", " ".join(unicodedata.normalize("NFKC", kept).split()))
 
 
-def lead(spot: Spot, start: int, end: int) -> str:
-    """What stands right before a value at [start, end), or behind it, makes of it."""
+def lead(spot: Spot, start: int, end: int, *, alone: bool = False) -> str:
+    """What the words right before a value at [start, end), or behind it, make of it.
+
+    A word such as `to` leads to a new value only in a clause that asks for something, or with
+    `alone` in the answer to a question.
+    """
     place = start
     while place and spot.folded[place - 1] in "<\"'([ :":
         place -= 1
-    colon = ":" in spot.folded[place:start]
     if spot.before("new_leads", place) >= 0 or spot.after("new_follows", end) > 0:
         return NEW
     if spot.before("former_leads", place) >= 0:
         return FORMER
-    noun = spot.before("value_nouns", place)
-    if noun < 0:
-        return NEW if colon else NOTHING
+    asked = alone or ":" in spot.folded[place:start]
+    copula = spot.before("copulas", place)
+    noun = spot.before("value_nouns", copula if copula >= 0 else place)
+    if noun >= 0:
+        return _of_noun(spot, noun, asked)
+    if copula >= 0 or asked:
+        return NEW
+    if spot.before("payloads", place) >= 0:
+        return NEW if spot.asks(start) else PLAIN
+    return NOTHING if spot.asks(start) or stands_alone(spot, place, end) else PLAIN
+
+
+def stands_alone(spot: Spot, start: int, end: int) -> bool:
+    """True for a value between marks, or the ends of the text."""
+    before, after = spot.folded[:start].rstrip()[-1:], spot.folded[end:].lstrip("\"')]> ")[:1]
+    closed = not after.isalnum() or spot.after("value_closers", end) > 0
+    return not before.isalnum() and closed
+
+
+def _of_noun(spot: Spot, noun: int, asked: bool) -> str:
+    """My new address, my old address, my address."""
     if spot.before("former_leads", noun) >= 0:
         return FORMER
-    return NEW if colon or spot.before("new_leads", noun) >= 0 else PLAIN
+    return NEW if asked or spot.before("new_leads", noun) >= 0 else PLAIN
 
 
-def current(spot: Spot, found: Sequence[Spotted]) -> list[Spotted]:
+def current(spot: Spot, found: Sequence[Spotted], *, alone: bool = False) -> list[Spotted]:
     """The candidates without those that another one is to replace.
 
     The old value alone (FORMER), and one that may be either (UNCLEAR), are no values.
     """
-    led = [(one, lead(spot, one.start, one.end)) for one in found]
+    led = [(negated(spot, one), lead(spot, one.start, one.end, alone=alone)) for one in found]
     new = {one.value for one, kind in led if kind == NEW and not one.fault}
     kept: list[Spotted] = []
     for one, kind in led:
@@ -57,7 +78,7 @@ def current(spot: Spot, found: Sequence[Spotted]) -> list[Spotted]:
         elif len(new) != 1 or one.value in new:
             fault = Fault.FORMER if kind == FORMER else Fault.UNCLEAR
             kept.append(one._replace(value="", fault=str(fault)))
-    return [negated(spot, one) for one in kept]
+    return kept
 
 
 def negated(spot: Spot, one: Spotted) -> Spotted:

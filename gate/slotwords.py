@@ -16,7 +16,7 @@ SETS: Final = (
     "value_leads", "value_follows", "former_leads", "new_leads", "durations_before",
     "durations_after", "unclear_days", "spans", "day_bounds", "day_bounds_after", "payee_leads",
     "payee_verbs", "no_names", "name_parts", "address_ends", "street_words", "value_closers",
-    "negations", "contrasts", "new_follows", "value_nouns", "address_joiners", "unclear_after", "day_joiners", "own_leads",
+    "negations", "contrasts", "new_follows", "copulas", "street_names", "fillers", "wishes", "request_forms", "payloads", "value_nouns", "address_joiners", "unclear_after", "day_joiners", "own_leads",
 )  # fmt: skip
 TABLES: Final = ("minor_units", "relative_days", "weekdays", "months", "durations", "shifts")
 

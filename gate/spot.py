@@ -168,11 +168,23 @@ class Spot:
         """True for a text without capital letters."""
         return not any(c.isupper() for c in self.text.original)
 
+    def has_lower(self) -> bool:
+        """True for a text with small letters."""
+        return any(c.islower() for c in self.text.original)
+
+    def is_capital(self, position: int) -> bool:
+        """True for a capital letter of the original."""
+        return self.text.original[self.text.starts[position]].isupper()
+
     def is_line_end(self, position: int) -> bool:
         """True where a line of the original ends."""
         if self.folded[position : position + 1] != " ":
             return False
         return "\n" in self.text.original[slice(*self.text.span(position, position + 1))]
+
+    def asks(self, position: int) -> bool:
+        """True in a clause that asks for something to be done."""
+        return any(c.request and c.start <= position < c.end for c in self.clauses)
 
     # ---- numbers and currencies ----------------------------------------------------------------
 

@@ -85,7 +85,7 @@ def _readings(
     names = [(m.start, m.end) for m in named.mentions if m.status is not Status.AMOUNT]
     kinds = {spec.type for spec in specs.values()}
     read: dict[str, list[Spotted]] = {}
-    mail = emails.emails(spot) if "@" in spot.folded else []
+    mail = emails.emails(spot, alone=alone) if "@" in spot.folded else []
     days = dates.read(spot, names) if kinds & {"date", "amount", "counterparty"} else []
     taken = [*names, *((s.start, s.end) for s in (*mail, *days))]
     if kinds & {"address", "amount"}:
