@@ -30,15 +30,17 @@ def write_decision(
     """Make a decision durable, its receipt first; raises LedgerError where it is not.
 
     The receipt keeps what every tier said, with its raw output and what it was sent. `voids` are
-    digests of tokens that are used up with it, by executing on one or by making it void; whoever
-    asks for a confirmation also voids every open one of an equal write. TokenUsed if another
-    decision used one up meanwhile.
+    digests of tokens that are used up with it, by executing on one or by making it void. Whoever
+    asks for a confirmation or executes on one also voids every other open one of an equal write:
+    two that were asked for at the same moment, neither of which saw the other, have one effect.
+    TokenUsed if another decision used one up meanwhile.
     """
     book, now, asking = appliance.book, appliance.clock(), decided.question is not None
     executes = decided.confirms and decided.verdict.terminal is Terminal.DISPATCH
     writes = asking or executes
     intent = turns.intent_of(appliance, request, decided.verdict) if writes else None
-    same = records.same(book, intent, now) if asking else records.Same()
+    same = records.same(book, intent, now) if writes else records.Same()
+    used = voids if executes else ()
     written = write(
         book,
         request=request,
@@ -47,13 +49,13 @@ def write_decision(
         salt=salt,
         outputs=[_output(one) for one in tried],
         prompts=[{"tier": one.tier, "sent": one.reply.sent} for one in tried if one.reply.sent],
-        consume=voids if executes else (),
-        void=() if executes else tuple(dict.fromkeys((*voids, *same.tokens))),
+        consume=used,
+        void=[t for t in dict.fromkeys((*voids, *same.tokens)) if t not in used],
         intent=intent,
         speaker=records.speaker(book, request),
         context=decided.context,
     )
-    if same.done and not written.replayed:
+    if asking and same.done and not written.replayed:
         _asked_again(appliance, same.done[-1])
     return written
 
