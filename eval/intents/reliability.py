@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
+from inference import sinks
 from inference.calibration.measures import Bin, ece
 
 SIDE, EDGE = 320, 44
@@ -22,7 +22,7 @@ def diagram(title: str, bins: Sequence[Bin]) -> str:
         parts.append(_bar(b, total))
     parts += [_tick(share) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
     size = SIDE + 2 * EDGE
-    heading = f"{escape(title)}: calibration error {ece(tuple(bins)):.4f}"
+    heading = f"{sinks.html(title)}: calibration error {ece(tuple(bins)):.4f}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" width="{size}"'
         f' height="{size}" role="img" font-family="sans-serif" font-size="12">'

@@ -152,7 +152,7 @@ def test_lexical_abstains_below_even_odds() -> None:
     names = ("A", "B", "C", "D")
     texts = [f"{name.lower() * 6} {n}" for name in names for n in range(4)]
     model = lexical.fit(texts, [name for name in names for _ in range(4)], "dev.csv")
-    proposer = lexical.Lexical(model, names, Backing())
+    proposer = lexical.Lexical(model, Backing())
     found = proposer.propose(ask(text="zzzz")).given
     assert isinstance(found, Abstain)
     assert found.reason == "low_confidence"

@@ -1,0 +1,64 @@
+"""The command line of the intent benches.
+
+python -m eval.intents clinc   --kind linear  --data ../shared/data --out var/intents/clinc-linear
+python -m eval.intents banking --kind lexical --data ../shared/data --out var/intents/banking-lexical
+python -m eval.intents few     --kind linear  --data ../shared/data --out var/intents/few-linear
+python -m eval.intents cache   --data ../shared/data --out tests/fixtures/scores
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from eval import output
+from eval.errors import EvalError
+from eval.intents import bench, cached
+from eval.intents.bench import Report
+from eval.intents.subjects import KINDS, choose
+from inference import sinks
+from inference.errors import InferenceError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one bench, write `metrics.json` and diagrams to --out, print the figures; 2 on wrong use."""
+    parser = argparse.ArgumentParser(description="Measure intent classifiers on public data.")
+    parser.add_argument("bench", choices=("clinc", "banking", "few", "cache"))
+    parser.add_argument("--kind", choices=KINDS, default="lexical")
+    parser.add_argument("--strength", type=float, help="the head's C; default: the kind's")
+    parser.add_argument("--rounds", type=int, default=1000, help="rounds of the bootstrap")
+    parser.add_argument("--data", type=Path, required=True, help="folder of the public data")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the result")
+    given = parser.parse_args(arguments)
+    try:
+        if given.bench == "cache":
+            print(sinks.lines(str(cached.write(given.data, given.out))))
+            return 0
+        report = _run(given)
+    except (EvalError, InferenceError) as error:
+        print(sinks.terminal(error), file=sys.stderr)
+        return 2
+    text = json.dumps(report.figures, indent=1, sort_keys=True)
+    output.write(given.out, {"metrics.json": text + "\n", **report.diagrams})
+    print(sinks.lines(text))
+    return 0
+
+
+def _run(given: argparse.Namespace) -> Report:
+    subject = choose(given.kind)
+    if given.strength is not None:
+        subject = subject._replace(strength=given.strength)
+    match given.bench:
+        case "clinc":
+            return bench.clinc(subject, given.data, given.rounds)
+        case "banking":
+            return bench.banking(subject, given.data, given.rounds)
+        case _:
+            return bench.few(subject, given.data)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

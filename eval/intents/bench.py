@@ -1,0 +1,136 @@
+"""The benches: CLINC150 with out-of-scope texts, Banking77 whole and with ten texts per intent.
+
+Only training and validation splits are read. The head never sees what is measured, nor a
+near-duplicate of it; the calibrator is fitted on a slice of the training texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eval.intents import data, groups, metrics
+from eval.intents.data import TEST_MIX, Texts
+from eval.intents.reliability import diagram
+from eval.intents.scored import Floats, Scored
+from eval.intents.subjects import Subject
+from inference.calibration import fit, folds, measures
+from inference.calibration.calibrator import Calibrator, confidence, to_json
+
+CALIBRATION = 10
+"""One in so many training texts is kept for the calibrator."""
+PER_INTENT, DRAWS = 10, 5
+SEED = 20261201
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Figures as JSON values, and the reliability diagrams by file name."""
+
+    figures: Mapping[str, Any]
+    diagrams: Mapping[str, str]
+
+
+def clinc(subject: Subject, public: Path, rounds: int) -> Report:
+    """CLINC150: train and oos_train, reported on val and oos_val for the mix of the test split."""
+    train, val = data.clinc(public)
+    kept, slice_ = _slice(train)
+    on_slice, on_val = subject.measure(kept, [slice_, val], subject.strength)
+    return _report(subject, on_slice, on_val, TEST_MIX, rounds)
+
+
+def banking(subject: Subject, public: Path, rounds: int) -> Report:
+    """Banking77's training split less a tenth of its near-duplicate groups, reported on that tenth."""
+    texts = data.banking(public)
+    groups_of = groups.near_duplicates(texts.texts)
+    held = groups.held_back(groups_of, texts.labels, 0.1, SEED)
+    train, test = (texts.take(np.flatnonzero(m).tolist()) for m in (~held, held))
+    kept, slice_ = _slice(train)
+    on_slice, on_test = subject.measure(kept, [slice_, test], subject.strength)
+    return _report(subject, on_slice, on_test, None, rounds)
+
+
+def few(subject: Subject, public: Path) -> Report:
+    """Ten texts per intent, five draws; tested on all texts outside the draw's groups."""
+    texts = data.banking(public)
+    groups_of = groups.near_duplicates(texts.texts)
+    accuracies = []
+    for draw in range(DRAWS):
+        drawn = _draw(texts.labels, draw)
+        rest = np.flatnonzero(~np.isin(groups_of, groups_of[drawn])).tolist()
+        kept, asked = texts.take(drawn), texts.take(rest)
+        (scored,) = subject.measure(kept, [asked], subject.strength)
+        accuracies.append(metrics.in_scope_accuracy(scored, metrics.ones(scored)))
+    mean = float(np.mean(accuracies))
+    spread = float(np.std(accuracies, ddof=1))
+    return Report({**_head(subject), "accuracy": mean, "sd": spread, "draws": accuracies}, {})
+
+
+def _slice(train: Texts) -> tuple[Texts, Texts]:
+    names = {label: i for i, label in enumerate(sorted(set(train.labels)))}
+    strata = np.array([names[label] for label in train.labels], dtype=np.int64)
+    held = next(folds.parts(strata, CALIBRATION, SEED))
+    kept, slice_ = (train.take(np.flatnonzero(m).tolist()) for m in (~held, held))
+    return kept, slice_
+
+
+def _draw(labels: Sequence[str], seed: int) -> list[int]:
+    rng = np.random.default_rng([SEED, seed])
+    own = np.array(labels)
+    picked = [
+        rng.choice(np.flatnonzero(own == name), PER_INTENT, replace=False)
+        for name in sorted(set(own))
+    ]
+    return sorted(np.concatenate(picked).tolist())
+
+
+def _head(subject: Subject) -> dict[str, Any]:
+    return {"kind": subject.kind, "strength": subject.strength, "digests": subject.digests}
+
+
+def _report(
+    subject: Subject, slice_: Scored, tested: Scored, mix: tuple[int, int] | None, rounds: int
+) -> Report:
+    calibrator = fit.choose(slice_.probabilities, slice_.right, seed=SEED)
+    sure = confidence(calibrator, tested.probabilities)
+    plain = tested.probabilities.max(axis=1)
+    weights = metrics.weights_of(tested, mix)
+    found = metrics.intervals(tested, mix, rounds=rounds, seed=SEED)
+    per_class = metrics.per_class(tested, weights)
+    figures = {
+        **_head(subject),
+        "texts": {
+            "calibration": len(slice_.gold),
+            "in_scope": int(tested.in_scope.sum()),
+            "out_of_scope": int((~tested.in_scope).sum()),
+            "stands_for": mix,
+        },
+        "figures": {name: f(tested, weights) for name, f in metrics.FIGURES.items()},
+        "intervals": {name: list(interval) for name, interval in found.items()},
+        "calibrator": to_json(calibrator),
+        "calibration": {
+            "as_it_is": metrics.calibration(tested, plain, weights),
+            "calibrated": metrics.calibration(tested, sure, weights),
+        },
+        "worst_recall": sorted(
+            ({"label": label, **c._asdict()} for label, c in per_class.items()),
+            key=lambda row: row["recall"],
+        )[:5],
+    }
+    return Report(figures, _diagrams(tested, plain, sure, weights, calibrator))
+
+
+def _diagrams(
+    tested: Scored, plain: Floats, sure: Floats, weights: Floats, calibrator: Calibrator
+) -> dict[str, str]:
+    def drawn(title: str, scores: Floats) -> str:
+        return diagram(title, measures.equal_bins(scores, tested.right, weights=weights))
+
+    return {
+        "reliability.svg": drawn("scores as they are", plain),
+        "reliability-calibrated.svg": drawn(f"calibrated ({calibrator.method})", sure),
+    }
