@@ -87,9 +87,9 @@ def _by_object(
 ) -> Option | None:
     """The option whose object the turn names, if it names one, cleanly, and says nothing else."""
     named = _named(turn)
-    ids = {owner for m in named for owner in m.owners}
-    if len(ids) != 1 or any(m.status is not Status.OK for m in named):
+    if any(m.status is not Status.OK for m in named):
         return None
+    ids = {owner for m in named for owner in m.owners}
     for mention in reversed(named):
         utterance = f"{utterance[: mention.start]} {utterance[mention.end :]}"
     beside = tuple(_content(configuration, fold(utterance)))

@@ -21,7 +21,7 @@ import yaml
 import gate
 from gate.evidence import Evidence, Statement
 from gate.records import NONE, Abstain, OutOfScope, Switches, Unparsed
-from tests.gate import small, texts
+from tests.gate import small, texts, writes_battery
 from tests.gate.engine import blocking, default
 
 GATE = Path(str(gate.__path__[0]))
@@ -34,7 +34,10 @@ PARTS = (
     "findings",
     "resolution",
     "contract",
+    "masking",
+    "confirmation",
     "controller",
+    "dialogue",
     "evidence",
 )
 """The modules, each importing only earlier ones among them."""
@@ -87,6 +90,8 @@ def changed(label: str, part: str, text: str) -> Iterator[Reader]:
             for copy in copies:
                 source = source.replace(f"from gate.{copy} import", f"from {label}_{copy} import")
                 source = source.replace(f"from gate import {copy} as", f"import {label}_{copy} as")
+                plain = f"from gate import {copy}\n"
+                source = source.replace(plain, f"import {label}_{copy} as {copy}\n")
             module = ModuleType(f"{label}_{later}")
             sys.modules[module.__name__] = copies[later] = module
             exec(compile(source, f"{label}/{later}.py", "exec"), module.__dict__)  # noqa: S102
@@ -221,6 +226,18 @@ def controller(reader: Reader) -> None:
     assert end(handed, unclear, small.proposal("PRICE")) == "G-OBJECT"
 
 
+def resolved(reader: Reader) -> None:
+    """The sentences, and objects that were chosen."""
+    sentences(reader)
+    writes_battery.choices(reader)
+
+
+def controlled(reader: Reader) -> None:
+    """Reads, and writes with all that is needed to send one."""
+    controller(reader)
+    writes_battery.writes(reader)
+
+
 def replace_asked(actions: tuple[str, ...]) -> Any:
     """A verb at one place."""
     return _real("direction").Asked(0, 4, actions)
@@ -271,8 +288,11 @@ BATTERIES = {
     "direction": sentences,
     "objects": sentences,
     "findings": sentences,
-    "resolution": sentences,
+    "resolution": resolved,
     "contract": contract,
-    "controller": controller,
+    "masking": writes_battery.masking,
+    "confirmation": writes_battery.confirmation,
+    "controller": controlled,
+    "dialogue": writes_battery.dialogue,
     "evidence": evidence,
 }
