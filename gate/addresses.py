@@ -29,6 +29,7 @@ _POSTCODE: Final = re.compile(r"[0-9]{3,6}(?:-[0-9]{4})?|[a-z]{1,2}[0-9][0-9a-z]
 _REGION: Final = 2
 """Letters of a region's code (ME), which is written in capitals."""
 _SEGMENT: Final = re.compile(r",? ?([^,.;:!?()\n\"]+)")
+_STREETS: Final = ("street_words", "street_names")
 _SAYING: Final = CUES | FORMS | QUESTION | NEGATION | RETRACTION
 _MOST_WORDS: Final = 4
 """Words between a house number and the word for a street, and in a part behind a comma."""
@@ -50,6 +51,8 @@ def _inside(one: Spotted, other: Spotted) -> bool:
 def _streets(spot: Spot, names: Sequence[Span], alone: bool) -> Iterator[Spotted]:
     position = 0
     text = spot.folded
+    if not any(spot.may_hold(spot.words.sets[n]) for n in _STREETS) and "box" not in text:
+        return
     while match := _FIRST.search(text, position):
         stop = match.end() if match["box"] else _street(spot, match.end())
         position = match.end()

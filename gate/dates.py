@@ -31,6 +31,11 @@ def read(spot: Spot, taken: Sequence[Span] = ()) -> list[Spotted]:
     return [_with_context(spot, one) for one in sorted(kept)]
 
 
+def written(spot: Spot) -> list[Spotted]:
+    """The days that are written in digits or numerals: what no other slot may take a number from."""
+    return [*_numeric(spot), *_named(spot), *_han(spot)]
+
+
 def _day(year: int | None, month: int, day: int) -> tuple[str, str]:
     """Form and fault of a day of a year, or of the next one."""
     if not days.exists(2000 if year is None else year, month, day):
@@ -93,7 +98,8 @@ def _named(spot: Spot) -> Iterator[Spotted]:
     """24 December 2026, December 24th, the 24th of Dec; without a year the next one."""
     values = spot.words.tables["months"].values
     names = tuple(sorted(values, key=len, reverse=True))
-    for pattern in _month_patterns(names):
+    known = spot.may_hold(spot.words.tables["months"].words)
+    for pattern in _month_patterns(names) if known else ():
         for match in pattern.finditer(spot.folded):
             got = match.groupdict()
             year = got.get("year") or got.get("first")

@@ -135,6 +135,8 @@ _LATIN_WORD: Final = re.compile(r"[a-z]+")
 def _latin(spot: Spot) -> Iterator[Expression]:
     """Runs of number words, joined by a space, a hyphen or `and`."""
     text, values = spot.folded, spot.words.latin
+    if values.keys().isdisjoint(word for _, word in spot.letters()):
+        return
     tokens = [(m.group(), m.start(), m.end()) for m in _LATIN_WORD.finditer(text)]
     index = 0
     while index < len(tokens):

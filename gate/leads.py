@@ -21,6 +21,8 @@ _HAN_SPACE: Final = re.compile("(?<=[\u3400-\u9fff]) (?=[\u3400-\u9fff])")
 def written(spot: Spot, start: int, end: int) -> str:
     """The original text behind [start, end): NFKC, ignorable characters out, white space as one space."""
     original = spot.text.original[slice(*spot.text.span(start, end))]
+    if original.isascii():
+        return " ".join(original.split())
     kept = "".join(c for c in original if not is_ignorable(c))
     return _HAN_SPACE.sub("", " ".join(unicodedata.normalize("NFKC", kept).split()))
 

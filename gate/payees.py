@@ -131,6 +131,5 @@ def _cuts(spot: Spot, position: int) -> bool:
     if text[position] in spot.words.han and text[position] not in "万":
         return True
     return any(
-        spot.words.sets[name].starting_at(text, position) > 0
-        for name in ("payee_verbs", "choice_words", "negations")
+        spot.after(name, position) > 0 for name in ("payee_verbs", "choice_words", "negations")
     )

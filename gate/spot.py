@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from gate import numbers
+from gate import numbers, phrases
 from gate.clauses import Clause
-from gate.lexicon import WordSet, ends_word, is_word, touches
+from gate.lexicon import ends_word, is_word
 from gate.normalise import Text
 from gate.objects import set_aside
+from gate.phrases import Phrases
 from gate.slotwords import SlotWords
 
 Span = tuple[int, int]
@@ -37,12 +38,19 @@ _CLOSERS: Final = frozenset(",.;:)\"'!?。、]}>…")
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """One normalised text with the words it is read by; all places are folded offsets."""
+    """One normalised text with the words it is read by; all places are folded offsets.
+
+    `begins` and `ends` keep the unit that stands at a place, `runs` the runs of letters, once they
+    were looked at.
+    """
 
     text: Text
     words: SlotWords
     language: str | None
     clauses: Sequence[Clause] = ()
+    begins: dict[int, tuple[int, str]] = field(default_factory=dict)
+    ends: dict[int, tuple[int, str]] = field(default_factory=dict)
+    runs: list[tuple[int, str]] = field(default_factory=list)
 
     @property
     def folded(self) -> str:
@@ -84,23 +92,26 @@ class Spot:
         """The value of the table's word between two places."""
         return self.words.tables[name].values[self.folded[start:end].strip()]
 
-    def _before(self, words: WordSet, position: int) -> int:
-        text = self.folded
-        end = position - (text[max(0, position - 1) : position] == " ")
-        starts = words.ending_at(text, end)
-        return next((s for s in starts if not self._cut(s, end)), -1)
+    def _before(self, words: Phrases, position: int) -> int:
+        known = self.ends.get(position)
+        if known is None:
+            text = self.folded
+            end = position - (text[max(0, position - 1) : position] == " ")
+            within = 0 < end < len(text) and is_word(text[end - 1]) and is_word(text[end])
+            unit = "" if within and text[end].isalpha() else phrases.unit_before(text, end)
+            known = self.ends[position] = (end, unit)
+        if known[1] not in words.by_last:
+            return -1
+        return words.ending_at(self.folded, *known)
 
-    def _cut(self, start: int, end: int) -> bool:
-        """True if a word edge at `start` or `end` cuts a longer word; digits may stand against it."""
-        text = self.folded
-        left = start > 0 and is_word(text[start]) and is_word(text[start - 1])
-        right = end < len(text) and is_word(text[end - 1]) and text[end].isalpha()
-        return left or (right and is_word(text[end]))
-
-    def _after(self, words: WordSet, position: int) -> int:
-        text = self.folded
-        start = position + (text[position : position + 1] == " ")
-        return words.starting_at(text, start)
+    def _after(self, words: Phrases, position: int) -> int:
+        known = self.begins.get(position)
+        if known is None:
+            start = position + (self.folded[position : position + 1] == " ")
+            known = self.begins[position] = (start, phrases.unit_at(self.folded, start))
+        if known[1] not in words.by_first:
+            return -1
+        return words.starting_at(self.folded, *known)
 
     def before_table(self, name: str, position: int) -> int:
         """As `before`, for the words of a table."""
@@ -114,16 +125,18 @@ class Spot:
         """As `all_of`, for the words of a table."""
         return self._all(self.words.tables[name].words)
 
-    def _all(self, words: WordSet) -> list[Span]:
-        text = self.folded
-        found: list[Span] = []
-        for start, char in enumerate(text):
-            if char not in words.firsts or (found and start < found[-1][1]):
-                continue
-            end = words.starting_at(text, start)
-            if end > 0 and not touches(text, start, end):
-                found.append((start, end))
-        return found
+    def _all(self, words: Phrases) -> list[Span]:
+        return words.all_in(self.folded, self.letters())
+
+    def letters(self) -> list[tuple[int, str]]:
+        """The runs of letters of the text with their places."""
+        if not self.runs:
+            self.runs.extend(phrases.letters(self.folded))
+        return self.runs
+
+    def may_hold(self, words: Phrases) -> bool:
+        """False if no word of the text opens a phrase of a list."""
+        return not words.by_first.keys().isdisjoint(word for _, word in self.letters())
 
     def is_phrase(self, name: str, phrase: str) -> bool:
         """True for a phrase of a list."""
@@ -221,5 +234,5 @@ class Spot:
 
     def signs(self) -> Iterator[Span]:
         """Every one-character sign of a currency that is no letter."""
-        signs = {w for w in self.words.money.words if len(w) == 1 and not w.isalpha()}
-        yield from ((i, i + 1) for i, char in enumerate(self.folded) if char in signs)
+        if self.words.signs is not None:
+            yield from (m.span() for m in self.words.signs.finditer(self.folded))

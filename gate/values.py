@@ -24,6 +24,7 @@ from gate.slotwords import SlotWords
 from gate.spot import Span, Spot, Spotted
 
 _WORDS: Final = re.compile(r"[^\W\d_]+")
+_ASCII: Final = re.compile(r"[a-z]+")
 
 
 class Named(NamedTuple):
@@ -52,9 +53,10 @@ def read(
     named: Named = NOTHING_NAMED,
 ) -> tuple[SlotFound, ...]:
     """Every candidate for every slot, by slot and position; spans are those of the original text."""
-    objects = named.own and any(spec.type == "object" for spec in specs.values())
-    if not specs or not (objects or _may_hold(words, text.folded)):
+    live = _live(words, {spec.type for spec in specs.values()}, text.folded, bool(named.own))
+    if not live:
         return ()
+    specs = {name: spec for name, spec in specs.items() if spec.type in live}
     spot = Spot(text, words, language, clauses)
     return _found(spot, specs.values(), _readings(spot, specs, named, alone=False))
 
@@ -72,10 +74,19 @@ def read_alone(
     return _found(spot, (spec,), _readings(spot, {spec.name: spec}, named, alone=True))
 
 
-def _may_hold(words: SlotWords, folded: str) -> bool:
-    if words.characters.search(folded):
-        return True
-    return not words.triggers.isdisjoint(_WORDS.findall(folded))
+def _live(words: SlotWords, kinds: Iterable[str], folded: str, own: bool) -> set[str]:
+    """The types of slots that the text may hold a value of."""
+    found: list[str] | None = None
+    live = set()
+    for kind in kinds:
+        if (own and kind == "object") or words.characters[kind].search(folded):
+            live.add(kind)
+        elif words.triggers[kind]:
+            if found is None:
+                found = (_ASCII if folded.isascii() else _WORDS).findall(folded)
+            if not words.triggers[kind].isdisjoint(found):
+                live.add(kind)
+    return live
 
 
 def _readings(
@@ -86,7 +97,7 @@ def _readings(
     kinds = {spec.type for spec in specs.values()}
     read: dict[str, list[Spotted]] = {}
     mail = emails.emails(spot, alone=alone) if "@" in spot.folded else []
-    days = dates.read(spot, names) if kinds & {"date", "amount", "counterparty"} else []
+    days = dates.read(spot, names) if "date" in kinds else dates.written(spot)
     taken = [*names, *((s.start, s.end) for s in (*mail, *days))]
     if kinds & {"address", "amount"}:
         read["address"] = addresses.addresses(spot, names, alone=alone)
