@@ -1,11 +1,12 @@
 """How fast the ledger is, as ratios within one run: `make bench-ledger`.
 
 An append makes a sealed decision of the demo institution durable, its receipt before it. "One at a
-time" is one synchronous commit per receipt and one per record; "32 at once" are as many threads
-that append the same to the same files. The rounds of both take turns, in wall time, because waiting
-for the disk is what they differ in. `bare_per_s` is a bare row in a durable SQLite commit beside
-them, `write_per_s` appends with the describing and sealing of the decision, 32 at once. `verify` is
-in processor time.
+time" is one synchronous commit per receipt and one per record; "bare" is one synchronous commit per
+row, with no receipt and none of our code; "32 at once" are as many threads that append receipts and
+records to the same files. It is compared with both. The rounds take turns, in wall time, because
+waiting for the disk is what they differ in, and the best round of each counts: whatever else runs
+on the machine can only slow a round down. `write_per_s` appends with the describing and sealing of
+the decision, 32 at once. `verify` is in processor time.
 
 The result is stored in `eval/results/bench_ledger.json`; exit code 1 means that a figure was missed.
 """
@@ -48,7 +49,7 @@ STORED = ROOT / "eval" / "results" / "bench_ledger.json"
 COMMAND = "python -m eval.bench_ledger"
 
 THREADS = 32
-ROUNDS = 21
+ROUNDS = 31
 ALONE, TOGETHER = 60, 640
 """Records that one round writes one at a time, and with all threads at once."""
 
@@ -73,13 +74,16 @@ Prepared = tuple[Receipt, Mapping[str, Json]]
 
 @dataclass(frozen=True, slots=True)
 class Appends:
-    """Per second, the median of the rounds, and how many times faster company makes an append."""
+    """Per second, in the best round of each, and how many times faster company makes an append.
+
+    `ratios` compare with single appends, and with bare commits.
+    """
 
     alone_per_s: int
     together_per_s: int
     write_per_s: int
     bare_per_s: int
-    ratio: Ratio
+    ratios: tuple[Ratio, ...]
 
 
 def prepared(key: bytes, clear: Mapping[str, Json], number: int) -> Prepared:
@@ -143,12 +147,15 @@ def appends(book: Book, clear: Mapping[str, Json], bare: Path, rounds: int = ROU
             taken["together"].append(all_at_once(lambda items: append(book, items), shares))
             taken["write"].append(all_at_once(lambda n: append(book, some(n)), share))
             taken["bare"].append(seconds(lambda: bare_rows(connection)) / ALONE)
-    rounds_of = {name: values[1:] for name, values in taken.items()}  # the first one warms up
-    pairs = zip(rounds_of["alone"], rounds_of["together"], strict=True)
-    times = round(statistics.median(alone / together for alone, together in pairs), 2)
-    per_s = {f"{n}_per_s": round(1 / statistics.median(v)) for n, v in rounds_of.items()}
-    ratio = Ratio("one at a time", f"{THREADS} at once", times, at_least=TIMES)
-    return Appends(**per_s, ratio=ratio)
+    best = {name: min(values[1:]) for name, values in taken.items()}  # the first one warms up
+    slow = {"one at a time": best["alone"], "bare": best["bare"]}
+    return Appends(
+        **{f"{name}_per_s": round(1 / value) for name, value in best.items()},
+        ratios=tuple(
+            Ratio(name, f"{THREADS} at once", round(value / best["together"], 2), at_least=TIMES)
+            for name, value in slow.items()
+        ),
+    )
 
 
 def bare_file(path: Path) -> sqlite3.Connection:
@@ -197,7 +204,7 @@ def record(measured: Appends, records: int, rate: int, size: int, date: datetime
             "threads": THREADS,
             "rounds": ROUNDS,
             **asdict(measured),
-            "ratio": {**asdict(measured.ratio), "holds": measured.ratio.holds},
+            "ratios": [{**asdict(one), "holds": one.holds} for one in measured.ratios],
         },
         "verify": {
             "records": records,
@@ -212,14 +219,17 @@ def record(measured: Appends, records: int, rate: int, size: int, date: datetime
 def table(result: Mapping[str, Any]) -> str:
     """The run for people to read."""
     one, two = result["appends"], result["verify"]
-    ratio = one["ratio"]
+    ratios = [
+        f"{r['times']:10.2f} times {r['slow']}: at least {r['at_least']}, {_state(r)}"
+        for r in one["ratios"]
+    ]
     return "\n".join(
         [
             f"{one['alone_per_s']:10} records/s  one at a time, each with its receipt",
             f"{one['together_per_s']:10} records/s  {one['threads']} at once",
             f"{one['write_per_s']:10} records/s  {one['threads']} at once, described and sealed too",
             f"{one['bare_per_s']:10} rows/s     bare, one durable commit each",
-            f"{ratio['times']:10.2f} times: at least {ratio['at_least']}, {_state(ratio)}",
+            *ratios,
             f"{two['per_s']:10} records/s verified: at least {two['at_least']}, {_state(two)}",
         ]
     )
@@ -250,7 +260,8 @@ def main(arguments: Sequence[str] = (), out: Path = STORED) -> int:
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     print(*map(sinks.terminal, table(result).splitlines()), sep="\n")
-    return 0 if result["appends"]["ratio"]["holds"] and result["verify"]["holds"] else 1
+    figures = [*result["appends"]["ratios"], result["verify"]]
+    return 0 if all(figure["holds"] for figure in figures) else 1
 
 
 if __name__ == "__main__":

@@ -19,8 +19,9 @@ from gate.ledger.verify import verify
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
-RATIO = Ratio("one at a time", "32 at once", 9.5, at_least=5.0)
-APPENDS = Appends(200, 1900, 1500, 900, RATIO)
+ALONE = Ratio("one at a time", "32 at once", 19.0, at_least=5.0)
+BARE = Ratio("bare", "32 at once", 9.5, at_least=5.0)
+APPENDS = Appends(100, 1900, 1500, 200, (ALONE, BARE))
 
 
 @pytest.fixture
@@ -43,24 +44,27 @@ def test_an_append_is_a_record_with_its_receipt(tmp_path: Path) -> None:
 def test_a_run_measures_every_figure(tmp_path: Path, hurried: None) -> None:
     result = measure(tmp_path, rounds=1, records=200)
     assert result["verify"]["records"] >= 200
-    assert result["appends"]["ratio"]["times"] > 0
+    assert [one["slow"] for one in result["appends"]["ratios"]] == ["one at a time", "bare"]
+    assert all(one["times"] > 0 for one in result["appends"]["ratios"])
     for name in ("alone_per_s", "together_per_s", "write_per_s", "bare_per_s"):
         assert result["appends"][name] > 0
     assert json.loads(json.dumps(result)) == result
 
 
 @pytest.mark.parametrize(
-    ("times", "rate", "code"), [(9.5, 30_000, 0), (4.9, 30_000, 1), (9.5, 19_999, 1)]
+    ("alone", "bare", "rate", "code"),
+    [(9.5, 9.5, 30_000, 0), (4.9, 9.5, 30_000, 1), (9.5, 4.9, 30_000, 1), (9.5, 9.5, 19_999, 1)],
 )
 def test_a_missed_figure_shows_and_ends_in_one(
-    times: float,
+    alone: float,
+    bare: float,
     rate: int,
     code: int,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    measured = replace(APPENDS, ratio=replace(RATIO, times=times))
+    measured = replace(APPENDS, ratios=(replace(ALONE, times=alone), replace(BARE, times=bare)))
     result = record(measured, 20_000, rate, 2_100, NOW)
     monkeypatch.setattr(bench_ledger, "measure", lambda folder: result)
     assert bench_ledger.main([str(tmp_path)], tmp_path / "out.json") == code
@@ -83,7 +87,8 @@ def test_a_ledger_that_does_not_verify_is_no_result(
 def test_the_stored_result_holds_and_names_its_command() -> None:
     stored: dict[str, Any] = json.loads(bench_ledger.STORED.read_text(encoding="utf-8"))
     assert stored["command"] == bench_ledger.COMMAND
-    assert stored["appends"]["ratio"]["holds"]
+    assert [one["slow"] for one in stored["appends"]["ratios"]] == ["one at a time", "bare"]
+    assert all(one["holds"] for one in stored["appends"]["ratios"])
     assert stored["verify"]["holds"]
     assert stored["verify"]["records"] >= 20_000
     assert "MISSED" not in table(stored)
