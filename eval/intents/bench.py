@@ -6,6 +6,7 @@ near-duplicate of it; the calibrator is fitted on a slice of the training texts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,19 +110,27 @@ def _report(
             "out_of_scope": int((~tested.in_scope).sum()),
             "stands_for": mix,
         },
-        "figures": {name: f(tested, weights) for name, f in metrics.FIGURES.items()},
-        "intervals": {name: list(interval) for name, interval in found.items()},
+        "figures": {n: _known(f(tested, weights)) for n, f in metrics.FIGURES.items()},
+        "intervals": {n: [_known(end) for end in interval] for n, interval in found.items()},
         "calibrator": to_json(calibrator),
         "calibration": {
             "as_it_is": metrics.calibration(tested, plain, weights),
             "calibrated": metrics.calibration(tested, sure, weights),
         },
-        "worst_recall": sorted(
-            ({"label": label, **c._asdict()} for label, c in per_class.items()),
-            key=lambda row: row["recall"],
-        )[:5],
+        "worst_recall": _worst(per_class),
     }
     return Report(figures, _diagrams(tested, plain, sure, weights, calibrator))
+
+
+def _worst(per_class: Mapping[str, metrics.ClassFigures]) -> list[dict[str, Any]]:
+    """The five labels of lowest recall."""
+    found = sorted((c.recall, label, c.support) for label, c in per_class.items() if c.support)
+    return [{"label": label, "recall": r, "texts": texts} for r, label, texts in found[:5]]
+
+
+def _known(value: float) -> float | None:
+    """A figure as JSON can hold it: None where there is nothing to count."""
+    return None if math.isnan(value) else value
 
 
 def _diagrams(

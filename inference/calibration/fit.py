@@ -62,7 +62,7 @@ def fit(method: Method, probabilities: Floats, right: Bools) -> Calibrator:
     """
     texts, errors = len(right), int((~right).sum())
     if method not in allowed(texts, errors):
-        return _refused(method, texts, errors, f"{texts} texts with {errors} errors are too few")
+        return _refused(method, texts, errors, _too_few(texts, errors))
     match method:
         case "none":
             return Calibrator(texts=texts, errors=errors)
@@ -72,6 +72,10 @@ def fit(method: Method, probabilities: Floats, right: Bools) -> Calibrator:
             return _platt(probabilities.max(axis=1), right)
         case "isotonic":
             return _isotonic(probabilities.max(axis=1), right)
+
+
+def _too_few(texts: int, errors: int) -> str:
+    return f"{texts} texts with {errors} errors are too few"
 
 
 def _refused(method: Method, texts: int, errors: int, why: str) -> Calibrator:
@@ -160,7 +164,7 @@ def choose(probabilities: Floats, right: Bools, parts: int = 5, seed: int = 0) -
         gain = best_loss - loss
         if gain.mean() > gain.std(ddof=1) / math.sqrt(len(gain)):
             best, best_loss = method, loss
-    refused = [m for m in SIZES if m not in methods]
-    notes = tuple(fit(m, probabilities, right).notes[0] for m in refused)
+    why = _too_few(len(right), int((~right).sum()))
+    notes = tuple(f"{m} not tried: {why}" for m in SIZES if m not in methods)
     chosen = fit(best, probabilities, right)
     return replace(chosen, notes=(*chosen.notes, *notes))

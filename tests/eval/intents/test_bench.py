@@ -73,6 +73,7 @@ def test_clinc_reports_figures_intervals_and_calibration(public: Path, tmp_path:
         low, high = found["intervals"][name]
         assert low - 1e-9 <= value <= high + 1e-9 or high - low < 0.5, name
     assert set(found["calibration"]) == {"as_it_is", "calibrated"}
+    assert "NaN" not in (tmp_path / "metrics.json").read_text(encoding="utf-8")
     for name in ("reliability.svg", "reliability-calibrated.svg"):
         assert (tmp_path / name).read_text(encoding="utf-8").startswith("<svg")
 
