@@ -30,6 +30,7 @@ from gate.records import (
     Terminal,
     Verdict,
 )
+from inference import sinks
 
 EVIDENT = (Reserved.OBJECT, Reserved.SLOT, Reserved.CONFIDENCE, Reserved.CONFIRM)
 """What can still close behind the action evidence."""
@@ -122,11 +123,12 @@ def main(folder: Path = writes.DEMO) -> int:
     rows = measure(folder)
     for suite, language in dict.fromkeys((r.suite, r.language) for r in rows):
         share = heard(rows, suite, language)
-        print(f"{suite:10} {language}  {share.count:4} of {share.of}")
+        print(sinks.terminal(f"{suite:10} {language}  {share.count:4} of {share.of}"))
         for row in rows:
             if (row.suite, row.language) == (suite, language):
-                print(f"  {row.kind:22} {row.passed.count:4} of {row.passed.of:3}"
-                      f"   with evidence {row.evident}")  # fmt: skip
+                passed = f"{row.passed.count:4} of {row.passed.of:3}"
+                told = f"  {row.kind:22} {passed}   with evidence {row.evident}"
+                print(sinks.terminal(told))
     return 1 if any(r.passed.count for r in rows if r.suite == "not_asked") else 0
 
 

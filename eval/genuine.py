@@ -7,7 +7,6 @@ everything would fail here. `python -m eval.genuine` prints counts, never texts.
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from collections import Counter
@@ -23,6 +22,7 @@ from eval.suites.writes import labels
 from eval.suites.writes.labels import Genuine
 from gate.normalise import fold
 from gate.records import Money, Proposal, Request, Session, SlotValue, Terminal
+from inference import sinks
 from inference.appliance import Appliance, open_appliance
 from inference.question import Question
 from inference.routed import Routed
@@ -178,16 +178,17 @@ def main(out: Path = OUT) -> int:
         ) as appliance:
             reached = run(writes.DEMO, appliance)
     result = measure(reached)
-    rows = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in missed(reached))
-    told = json.dumps(asdict(result), ensure_ascii=False, indent=2) + "\n"
-    output.write(out, {"genuine.json": told, "missed.jsonl": rows})
-    print(f"reached the right confirmation  {result.reached.count} of {result.reached.of}")
-    print(f"asked to confirm another write  {result.wrong}")
+    rows = "".join(sinks.json_text(row) + "\n" for row in missed(reached))
+    figures = sinks.json_text(asdict(result), indent=2) + "\n"
+    output.write(out, {"genuine.json": figures, "missed.jsonl": rows})
+    told = [f"reached the right confirmation  {result.reached.count} of {result.reached.of}"]
+    told.append(f"asked to confirm another write  {result.wrong}")
     for shares in (result.by_language, result.by_shape, result.by_action):
         for name, share in shares.items():
-            print(f"  {name:22} {share.count:4} of {share.of}")
+            told.append(f"  {name:22} {share.count:4} of {share.of}")
     for ended, count in result.ended.items():
-        print(f"  missed, ended in {ended:32} {count:4}")
+        told.append(f"  missed, ended in {ended:32} {count:4}")
+    print(*map(sinks.terminal, told), sep="\n")
     return 1 if result.wrong or result.reached.count < LEAST else 0
 
 

@@ -27,6 +27,7 @@ from gate.findings import find
 from gate.load import language, load
 from gate.records import NONE, Money, Request, Session, SlotValue
 from gate.slots import fill
+from inference import sinks
 
 TYPES: Final[Mapping[str, str]] = {"own_object": "object"}
 """Types of slots by their name in the labels, where they differ."""
@@ -158,9 +159,9 @@ def main(arguments: Sequence[str] | None = None, folder: Path = DEMO) -> int:
     configuration, known = bilingual(load(folder)), sessions(folder)
     own = [e.object_id for s in known.values() for e in s.objects]
     read = run(labels.slots(own, tuple(known)), configuration, known)
-    print(table(read))
+    print(sinks.lines(table(read)))
     if options.missed:
-        print(missed(read))
+        print(sinks.lines(missed(read)))
     return 1 if any(r.mark is Mark.WRONG for r in read) else 0
 
 

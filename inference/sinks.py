@@ -2,7 +2,7 @@
 
 | sink | function | what it promises |
 |---|---|---|
-| terminal | `terminal` | one line; nothing that moves, colours, reorders or hides |
+| terminal | `terminal`; `lines` for several | one line; nothing that moves, colours, reorders or hides |
 | log, JSON | `json_text` | valid JSON that parses back to the same value; one line unless indented |
 | CSV | `csv_text` | no cell is a formula; a reader gets every text back, behind its guard |
 | HTML, SVG | `html` | text or a quoted attribute, never markup; reorders nothing |
@@ -82,6 +82,11 @@ def terminal(text: object) -> str:
     return _visible(str(text).replace("\n", " "))
 
 
+def lines(text: str) -> str:
+    """Several lines for a terminal, each of them through `terminal`."""
+    return "\n".join(map(terminal, text.splitlines()))
+
+
 def json_text(value: object, indent: int | None = None) -> str:
     """JSON for logs, pipes and files, safe on a terminal; ValueError for NaN and infinities.
 
@@ -89,8 +94,7 @@ def json_text(value: object, indent: int | None = None) -> str:
     side by side come back as the character that they spell).
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
-    lines = (_visible(line, write=_json_escaped) for line in text.split("\n"))
-    return "\n".join(lines)
+    return "\n".join(_visible(line, write=_json_escaped) for line in text.split("\n"))
 
 
 def _json_escaped(char: str) -> str:

@@ -37,7 +37,7 @@ def say(message: str) -> None:
 
 def page(text: str) -> None:
     """A text of several lines on standard output."""
-    print(*map(sinks.terminal, text.splitlines()), sep="\n")
+    print(sinks.lines(text))
 
 
 def styled(*parts: object) -> None:

@@ -9,7 +9,6 @@ measured by a head that has seen it.
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from inference import artefacts
+from inference import artefacts, sinks
 from inference.artefacts import Artefact
 from inference.calibration import folds
 from inference.calibration.selection import Sample
@@ -103,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rule = None if given.config is None else Rule.of(given.config, given.next_right)
     manifest = train(given.data, given.out, RECIPE, rule).manifest
     keys = ("labels", "texts", "out_of_fold", "policy", "seconds")
-    print(json.dumps({key: manifest.get(key) for key in keys}, indent=1))
+    print(sinks.json_text({key: manifest.get(key) for key in keys}, indent=1))
     return 0
 
 

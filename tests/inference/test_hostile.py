@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -20,11 +21,13 @@ from typer.testing import CliRunner
 import inference.appliance
 from eval import metrics, report, routebr
 from eval.case import Case
+from eval.intents.reliability import diagram
 from gate.errors import ConfigError, RequestError
 from gate.load import load_institution
 from gate.load.requests import request_of
 from inference import sinks, stores
 from inference.appliance import Appliance, open_appliance
+from inference.calibration.measures import Bin
 from inference.encoder import TorchEncoder
 from inference.masking import masked_in
 from inference.way import answer
@@ -354,6 +357,17 @@ def test_reports_hold_nothing_raw(tmp_path: Path) -> None:
         assert not hidden(texts["report.html"], but=f"\n\t{JOINING}")
         assert "<script" not in texts["report.html"]
         assert "onerror=alert(1)>" not in texts["report.html"]
+
+
+def test_diagram_holds_nothing_raw() -> None:
+    bins = [Bin(0.0, 1.0, 1.0, 0.5, 0.5)]
+    plain = ElementTree.fromstring(diagram("plain", bins))  # noqa: S314  (our own)
+    for text in HOSTILE.values():
+        drawn = diagram(text, bins)
+        assert not hidden(drawn, but=f"\n\t{JOINING}")
+        shown = ElementTree.fromstring(drawn)  # noqa: S314  (our own)
+        assert [e.tag for e in shown.iter()] == [e.tag for e in plain.iter()]
+        assert [e.attrib for e in shown.iter()] == [e.attrib for e in plain.iter()]
 
 
 def texts_of_page(page: str) -> list[str]:

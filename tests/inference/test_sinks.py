@@ -111,6 +111,10 @@ def check_terminal(text: str) -> None:
     Console(file=out, width=10**6, markup=False, emoji=False).print(Text(shown))
     assert out.getvalue() == f"{shown}\n"
 
+    page = sinks.lines(text)
+    assert not hidden(page, but="\n")
+    assert page == "\n".join(sinks.terminal(line) for line in text.splitlines())
+
 
 def check_json(text: str) -> None:
     line = sinks.json_text({"text": text, text: [1]})
