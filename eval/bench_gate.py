@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.bench_decision import whole_decision, whole_decision_in_the_way
+from eval.bench_locks import locks_of_writes
 from eval.cedar import rules_against_cedarpy
 from eval.result import host_class
 from eval.scale import million_aliases, thousand_rules
@@ -32,6 +33,7 @@ PARTS: tuple[Callable[[Path], Part], ...] = (
     thousand_rules,
     whole_decision,
     whole_decision_in_the_way,
+    locks_of_writes,
     million_aliases,
 )
 
@@ -49,6 +51,7 @@ def record(parts: tuple[Part, ...], date: datetime) -> dict[str, Any]:
             {
                 **asdict(part),
                 "ratios": [{**asdict(ratio), "holds": ratio.holds} for ratio in part.ratios],
+                "gaps": [{**asdict(gap), "holds": gap.holds} for gap in part.gaps],
             }
             for part in parts
         ],
@@ -63,6 +66,10 @@ def table(parts: tuple[Part, ...]) -> str:
         lines += [f"  {us:10.2f} us  {name}" for name, us in part.median_us.items()]
         for r in part.ratios:
             lines.append(f"  {r.times:10.2f} times  ({r.slow}) / ({r.fast}){_wanted(r)}")
+        for g in part.gaps:
+            held = "holds" if g.holds else "MISSED"
+            wanted = f"at most {g.at_most:g}, {held}"
+            lines.append(f"  {g.us:10.2f} us  ({g.more}) - ({g.less}): {wanted}")
     return "\n".join(lines)
 
 
@@ -85,7 +92,8 @@ def main(routebr: Path = ROUTEBR, out: Path = STORED) -> int:
     stored = sinks.json_text(record(parts, datetime.now(UTC)), indent=2)
     out.write_text(stored + "\n", encoding="utf-8")
     print(*map(sinks.terminal, table(parts).splitlines()), sep="\n")
-    return 0 if all(ratio.holds for part in parts for ratio in part.ratios) else 1
+    ratios = all(ratio.holds for part in parts for ratio in part.ratios)
+    return 0 if ratios and all(gap.holds for part in parts for gap in part.gaps) else 1
 
 
 if __name__ == "__main__":

@@ -37,13 +37,29 @@ class Ratio:
 
 
 @dataclass(frozen=True, slots=True)
+class Gap:
+    """`more` takes `us` microseconds longer than `less`, by their medians; what is required of it."""
+
+    more: str
+    less: str
+    us: float
+    at_most: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is as required."""
+        return self.us <= self.at_most
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
-    """One comparison: what was measured, median microseconds per subject, and the ratios."""
+    """One comparison: what was measured, median microseconds per subject, ratios and gaps."""
 
     name: str
     what: str
     median_us: Mapping[str, float]
     ratios: tuple[Ratio, ...]
+    gaps: tuple[Gap, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from gate import confirmation
 from gate.catalog import Action, Catalog
 from gate.evidence import Statement
 from gate.language import LanguagePack
-from gate.records import Entry, Option, SlotValue, Terminal, Verdict
+from gate.records import Entry, Option, Reserved, SlotValue, Terminal, Verdict
 from inference.masking import shown_name
 
 OPTIONS = "{options}"
@@ -22,6 +22,8 @@ OPTIONS = "{options}"
 def bounded(pack: LanguagePack, terminal: Terminal, rule_id: str, names: Sequence[str] = ()) -> str:
     """The template of a reserved id, or of the terminal where a rule decided."""
     template = pack.templates.get(rule_id) or pack.templates[terminal.value]
+    if template.endswith(OPTIONS) and rule_id == Reserved.OBJECT and not names:
+        template = pack.templates[terminal.value]  # nothing to choose from
     listed = f" {'; '.join(names)}" if names else ""
     return template.replace(OPTIONS, listed)
 

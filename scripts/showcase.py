@@ -72,7 +72,7 @@ def body(
     """One case as a channel would send it; `goes_on` takes the handle of the request before."""
     handles = before.routed if before is not None else None
     goes_on = case.get("goes_on")
-    confirms = {"token": handles.token} if goes_on == "confirm" and handles else None
+    token = handles.token if goes_on == "confirm" and handles else None
     return {
         "request_id": f"demo-{number:02d}",
         "channel": "web",
@@ -80,7 +80,7 @@ def body(
         "history": case.get("history", []),
         "state": dated(case["state"], now),
         "session": case.get("session", sessions[SESSION]),
-        "confirm": confirms,
+        "confirm": {"token": token} if token else None,
         "dialogue_id": handles.dialogue_id if goes_on == "dialogue" and handles else None,
     }
 

@@ -88,7 +88,7 @@ def _play(
         value = showcase.body(number, case, last, sessions, appliance.clock())
         request = showcase.request(appliance, number, value)
         before, settled = office.tables(), ""
-        if case.get("crashes"):
+        if case.get("crashes") and value["confirm"]:
             showcase.crash(config, folder, office.url, value)
             ends = [f"{s.decision_id[:8]} {s.recorded.value}" for s in execution.settle(appliance)]
             settled = f"died before the hand-over; at the next start: {', '.join(ends)}"
