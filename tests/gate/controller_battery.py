@@ -40,6 +40,7 @@ ONE_CARD = Session("C-1", ("member",), OWN[:2])
 TWO_CARDS = Session("C-2", ("member",), OWN)
 
 FREEZE = "please freeze my debit card"
+EMAIL = "please change my email address to anna@example.com"
 STATUS = "what is the status of my card?"
 UNVERIFIED = {"identity_verified": {"value": False, "as_of": NOW.isoformat()}}
 ESCALATED = {"safety_escalation_required": True}
@@ -60,6 +61,7 @@ def confirmed(
 
 
 YES = {"earlier": confirmed()}
+EMAIL_YES = confirmed("CHANGE_EMAIL", NONE, (("email", "anna@example.com"),), {})
 ASKED = ("CLARIFY", "G-CONFIRM", "CONFIRMATION_NEEDED")
 CHANGED = ("CLARIFY", "G-CONFIRM", "WRITE_CHANGED")
 
@@ -94,11 +96,13 @@ CASES: tuple[tuple[str, TierAnswer, dict[str, Any], Expected], ...] = (
      ("CLARIFY", "G-CONFIRM", "NO_CONNECTOR")),
     (FREEZE, proposal("FREEZE_CARD"), {"earlier": confirmed(unfit="NO_CONNECTOR")},
      ("CLARIFY", "G-CONFIRM", "NO_CONNECTOR")),
-    ("please change my email address", proposal("CHANGE_EMAIL"), {"session": None},
+    (EMAIL, proposal("CHANGE_EMAIL"), {"session": None}, ("CLARIFY", "G-CONFIRM", "NO_SUBJECT")),
+    (EMAIL, proposal("CHANGE_EMAIL"), {"session": None, "earlier": EMAIL_YES},
      ("CLARIFY", "G-CONFIRM", "NO_SUBJECT")),
-    ("please change my email address", proposal("CHANGE_EMAIL"),
-     {"session": None, "earlier": confirmed("CHANGE_EMAIL", NONE, pins={})},
-     ("CLARIFY", "G-CONFIRM", "NO_SUBJECT")),
+    (EMAIL, proposal("CHANGE_EMAIL"), {}, ASKED),
+    (EMAIL, proposal("CHANGE_EMAIL"), {"earlier": confirmed("CHANGE_EMAIL", NONE, pins={})}, CHANGED),
+    ("please change my email address", proposal("CHANGE_EMAIL"), {"earlier": EMAIL_YES},
+     ("CLARIFY", "G-SLOT", "SLOT_MISSING:email")),
     # A pinned predicate that the action's rules read is as it was.
     (FREEZE, proposal("FREEZE_CARD"), {"earlier": confirmed(pins={"card_already_frozen": "True"})},
      ("DEFER", "G-STATE", "PIN_CHANGED:card_already_frozen")),
@@ -170,8 +174,7 @@ CASES: tuple[tuple[str, TierAnswer, dict[str, Any], Expected], ...] = (
     ("is my debit card frozen?", proposal("FREEZE_CARD"), {}, ("CLARIFY", "G-DIRECTION", "DIRECTION_READ")),
     (FREEZE, proposal("CARD_STATUS"), {}, ("CLARIFY", "G-DIRECTION", "DIRECTION_WRITE")),
     (FREEZE, proposal("CHANGE_EMAIL"), {}, ("CLARIFY", "G-ACTION", "NO_ACTION_EVIDENCE")),
-    ("please change my email address", proposal("CHANGE_EMAIL"),
-     {"earlier": confirmed("CHANGE_EMAIL", NONE, pins={})}, ("DISPATCH", "R-999", "")),
+    (EMAIL, proposal("CHANGE_EMAIL"), {"earlier": EMAIL_YES}, ("DISPATCH", "R-999", "")),
     ("please change my email address", proposal("CHANGE_ADDRESS"), {},
      ("CLARIFY", "G-ACTION", "NO_ACTION_EVIDENCE")),
     ("please change my address and email", proposal("CHANGE_EMAIL"), {},

@@ -28,7 +28,7 @@ from gate.records import (
     Verdict,
     Write,
 )
-from gate.slots import SlotFound
+from gate.slots import PRIVATE, SlotFound
 from tests.gate import small
 from tests.gate.texts import INSTITUTIONS, NOW, cases, demo, proposal, request, situation
 
@@ -183,8 +183,20 @@ SENTENCES = [
 ]
 
 
+def unmarked(value: Any) -> Any:
+    """A core without its marks of what is personal."""
+    if isinstance(value, dict):
+        return (
+            value[PRIVATE]
+            if value.keys() == {PRIVATE}
+            else {k: unmarked(v) for k, v in value.items()}
+        )
+    return [unmarked(item) for item in value] if isinstance(value, list) else value
+
+
 def test_p07_equal_findings_decide_equally_whatever_was_said() -> None:
-    """Every sentence, every action: the findings back from the record, which holds no text."""
+    """Every sentence, every action: the findings back from the record, which holds ids, offsets and, in
+    the receipt, the values of slots."""
     for tag, case in SENTENCES:
         configuration = INSTITUTIONS[tag]()
         asked = request(
@@ -194,7 +206,7 @@ def test_p07_equal_findings_decide_equally_whatever_was_said() -> None:
             candidates=case.get("candidates"),
         )
         found = find(configuration, asked)
-        recorded = from_core(json.loads(json.dumps(to_core(found))))
+        recorded = from_core(unmarked(json.loads(json.dumps(to_core(found)))))
         for action in configuration.catalog.actions:
             for place in stages(configuration, situation(asked), found, action):
                 here, there = (
