@@ -51,10 +51,13 @@ OPENERS = "<[\u226e\ufe47\ufe64\uff1c\uff3b"
 _OPENER = re.compile(f"[{re.escape(OPENERS)}](?! )")
 
 
+_ignorable = lru_cache(maxsize=65536)(is_ignorable)
+
+
 @lru_cache(maxsize=65536)
 def _kind(char: str) -> int:
     category = unicodedata.category(char)
-    if category in _CATEGORIES or is_ignorable(char):
+    if category in _CATEGORIES or _ignorable(char):
         return _HIDDEN
     return _MARK if category[0] == "M" else _PLAIN
 
@@ -153,7 +156,8 @@ def markdown(text: object) -> str:
 
 def prompt(text: str) -> str:
     """A person's text as one quoted line: default-ignorables removed, control tokens broken."""
-    return json_text(broken("".join(c for c in text if not is_ignorable(c))))
+    kept = text if text.isascii() else "".join(c for c in text if not _ignorable(c))
+    return json_text(broken(kept))
 
 
 def broken(text: str, specials: Iterable[str] = ()) -> str:
@@ -190,4 +194,4 @@ def _folded(text: str) -> tuple[str, list[int]]:
 
 @lru_cache(maxsize=65536)
 def _fold(char: str) -> str:
-    return "" if is_ignorable(char) else unicodedata.normalize("NFKC", char).casefold()
+    return "" if _ignorable(char) else unicodedata.normalize("NFKC", char).casefold()
