@@ -222,6 +222,7 @@ def dialogue(reader: Any) -> None:
                       ("no", False), ("yes but no", False), (".", False)):  # fmt: skip
         assert reader.dialogue.is_yes(configured, text) is yes, text
     silent = small.findings(direction=Direction.UNDECLARED)
+    changed: dict[str, Any]
     two = [Mention(0, 5, ("K1", "K2"), Status.OK)]
     for mentions in (two, [Mention(0, 5, ("K1",), Status.AFFIX)]):
         unclear = silent._replace(mentions=tuple(mentions))
