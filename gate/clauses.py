@@ -16,6 +16,7 @@ from gate.lexicon import (
     CONDITIONAL,
     CONJUNCTION,
     CONTRAST,
+    CORRECTION,
     DISPOSAL,
     EXCEPTION,
     FILLER,
@@ -28,6 +29,7 @@ from gate.lexicon import (
     PARTICIPLE,
     PARTICIPLE_FORM,
     PARTICLE,
+    PASSIVE,
     PAST,
     QUESTION,
     READ,
@@ -54,6 +56,7 @@ MASKED: Final = (
     | CUES
 )  # fmt: skip
 """What an exception takes from the phrases that it touches."""
+OPENED: Final = NEGATION | RETRACTION
 FORMED: Final = NEGATION | QUESTION
 """What a request form or wish takes from the phrases inside it (能不能帮我 asks, 能不能 asks whether)."""
 
@@ -141,13 +144,15 @@ def split(lexicon: Lexicon, text: str, hits: Sequence[Hit]) -> tuple[Clause, ...
     sell?), or a question behind a colon holds for its whole sentence; a negator that ends its clause
     holds for the rest of it (do not, please, freeze it); a bare imperative, or what a joiner adds,
     goes on with what stands before it (how do i freeze, cancel it). A retraction, or a negator
-    alone, takes back everything before it (freeze it. no wait).
+    alone, takes back everything before it (freeze it. no wait), and what follows it in its sentence
+    unless it corrects (no, freeze it).
     """
     quotes = quoted_spans(lexicon, text)
     jumps = _jumps(hits)
     bounds = _bounds(lexicon, text, hits, quotes, jumps)
     clauses: list[Clause] = []
     talk: set[int] = set()
+    taken_back = 0
     negated = -1
     position = 0
     for bound in bounds:
@@ -170,10 +175,15 @@ def split(lexicon: Lexicon, text: str, hits: Sequence[Hit]) -> tuple[Clause, ...
         if clause.tags & CONDITIONAL or either or reported or _comments(text, clauses):
             talk.add(clause.sentence)
         if (ending or clause.tags & RETRACTION) and _retracts(text, clause, ending):
-            talk.update(c.sentence for c in clauses)
-    if talk:
-        return tuple(c._replace(talk=c.talk or c.sentence in talk) for c in clauses)
-    return tuple(clauses)
+            taken_back = len(clauses)
+            if not _corrects(text, clause):
+                talk.update(c.sentence for c in clauses)
+    if not talk and not taken_back:
+        return tuple(clauses)
+    return tuple(
+        c._replace(talk=c.talk or at < taken_back or c.sentence in talk)
+        for at, c in enumerate(clauses)
+    )
 
 
 def _comments(text: str, clauses: Sequence[Clause]) -> bool:
@@ -195,9 +205,15 @@ def _ending(text: str, clause: Clause) -> Hit | None:
 def _retracts(text: str, clause: Clause, ending: Hit | None) -> bool:
     """True for a clause that opens with a retraction, or holds a negator and nothing else."""
     first = skip(text, clause.start, {})
-    if any(h.tags & RETRACTION and h.start == first for h in clause.hits):
+    opening = next((h for h in clause.hits if h.start == first and h.tags & OPENED), None)
+    if opening is not None and opening.tags & RETRACTION:
         return True
     return ending is not None and bool(ending.tags & NEGATION) and ending.start == first
+
+
+def _corrects(text: str, clause: Clause) -> bool:
+    """True for a retraction behind which the sentence says what is wanted instead (no, freeze it)."""
+    return _opens_with(clause.hits, CORRECTION, clause.start, text)
 
 
 def quoted_spans(lexicon: Lexicon, text: str) -> tuple[tuple[int, int], ...]:
@@ -316,7 +332,8 @@ def _clause(
     aside = question or bool(tags & (NEGATION | REPORTED))
     if previous is not None and previous.sentence == sentence:
         turns = bool(tags & TURN) and _opens_with(inside, TURN, start, text)
-        aside = aside or _goes_on(text, previous, bare, joined and asks_from is None, turns)
+        joins = joined and asks_from is None
+        aside = aside or _goes_on(text, previous, bare, joins, turns, inside, lexicon.verbs)
     talk = aside or quoted or (bool(tags & PAST) and _past(inside, asks_from, bare))
     return Clause(
         start, end, sentence, inside, jumps, tags, asks_from, bare, question, quoted, aside, talk
@@ -334,7 +351,15 @@ def _opens_with(inside: Sequence[Hit], tags: int, start: int, text: str) -> bool
     return any(h.start == first and h.tags & tags for h in inside)
 
 
-def _goes_on(text: str, previous: Clause, bare: bool, joined: bool, turns: bool) -> bool:
+def _goes_on(
+    text: str,
+    previous: Clause,
+    bare: bool,
+    joined: bool,
+    turns: bool,
+    inside: Sequence[Hit],
+    verbs: Mapping[str, frozenset[str]],
+) -> bool:
     """True if the clause goes on with a question, a report or a negated verb before it in its sentence.
 
     A word that turns from what is negated (don't close it, just freeze my card) ends the negation.
@@ -349,7 +374,22 @@ def _goes_on(text: str, previous: Clause, bare: bool, joined: bool, turns: bool)
         return previous.aside or bool(previous.tags & READ) or _is_label(text, previous)
     if bare and not joined and mark == "," and _only_negated(text, previous):
         return False
+    if bare and not joined and _states(text, previous, inside, verbs):
+        return False
     return previous.carries and (bare or joined)
+
+
+def _states(
+    text: str, previous: Clause, inside: Sequence[Hit], verbs: Mapping[str, frozenset[str]]
+) -> bool:
+    """True for a negated statement that has nothing to do with the verb behind it (i did not make
+    this purchase, freeze my card): no command, no wish, and no verb of the same action."""
+    if previous.question or previous.tags & (REPORTED | FORMS) or not previous.negated:
+        return False
+    if _opens_with(previous.hits, NEGATION, previous.start, text):
+        return False
+    mine = {a for h in inside for a in verbs.get(h.phrase, ())}
+    return not any(mine & verbs.get(h.phrase, frozenset()) for h in previous.hits)
 
 
 def _only_negated(text: str, clause: Clause) -> bool:
@@ -386,7 +426,7 @@ def _asks(
     tags: int,
 ) -> tuple[int | None, bool]:
     """Where the clause's request begins to govern verbs, and whether it is a bare imperative."""
-    if not tags & (CUES | FORMS):
+    if not tags & (CUES | FORMS | PASSIVE):
         return None, False
     first = skip(text, start, jumps)
     leading = [h for h in inside if h.start == first]
@@ -399,12 +439,20 @@ def _asks(
     form = form or next((h for h in inside if h.tags & OPENERS), None)
     if form is None:
         softened = _softened(lexicon, text, inside) if lexicon.spaceless else None
+        softened = softened or (_passive(text, inside, jumps) if tags & PASSIVE else None)
         return softened, softened is not None
     forms = {h.start: h.end for h in reversed(inside) if h.tags & FORMS}
     end = form.end
     while (following := skip(text, end, jumps)) in forms:
         end = forms[following]
     return end, False
+
+
+def _passive(text: str, inside: Sequence[Hit], jumps: Mapping[int, int]) -> int | None:
+    """The end of a form that a declared participle or gerund follows (my card needs to be frozen)."""
+    done = {h.start for h in inside if h.tags & (PARTICIPLE | GERUND)}
+    forms = (h for h in inside if h.tags & PASSIVE)
+    return next((h.end for h in forms if skip(text, h.end, jumps) in done), None)
 
 
 def _softened(lexicon: Lexicon, text: str, inside: Sequence[Hit]) -> int | None:
@@ -467,6 +515,8 @@ def _formed(clause: Clause, text: str) -> Hit | None:
     for hit in clause.hits:
         if hit.start < start:
             continue
+        if form & PASSIVE and hit.tags & (PARTICIPLE | GERUND) and hit.start == first:
+            return hit
         if form & GERUND_FORM and hit.tags & GERUND and hit.start == first:
             return hit
         if form & PARTICIPLE_FORM and hit.tags & PARTICIPLE:

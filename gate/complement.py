@@ -23,6 +23,7 @@ from gate.lexicon import (
     KIND,
     PARTICIPLE,
     PARTICIPLE_FORM,
+    PASSIVE,
     REQUEST,
     RETRACTION,
     TYPE_NOUN,
@@ -83,14 +84,16 @@ def reading(
     return Reading(lexicon, text, by_start, dict(names), dict(amounts))
 
 
-def asks_for(read: Reading, verb: Hit, end: int, actions: frozenset[str]) -> frozenset[str]:
+def asks_for(read: Reading, verb: Hit, clause: Span, actions: frozenset[str]) -> frozenset[str]:
     """Those of `actions` whose object or noun, a name, or an anaphor ends the verb's noun phrase.
 
-    What follows it up to `end`, the end of the clause, must be known words; for actions without
-    object anything may follow a word that opens one (change my address to ...).
+    What follows it up to the end of the clause must be known words; for actions without object
+    anything may follow a word that opens one (change my address to ...).
     """
-    if verb.tags & PARTICIPLE and not verb.tags & WRITE:
-        return _done(read, verb, end, actions)
+    end = clause[1]
+    passive = _form(read, clause[0], verb, PASSIVE)
+    if passive is not None or (verb.tags & PARTICIPLE and not verb.tags & WRITE):
+        return _done(read, verb, clause, passive, actions)
     closed = verb.tags & NOUNS or _closes_with_noun(read, verb)
     head = Head(verb.end, "") if closed else _head(read, verb.end)
     if head is None or not _consumed(read, head.end, end, actions <= read.lexicon.objectless):
@@ -98,24 +101,32 @@ def asks_for(read: Reading, verb: Hit, end: int, actions: frozenset[str]) -> fro
     return _fitting(read, actions, head, verb)
 
 
-def _done(read: Reading, verb: Hit, end: int, actions: frozenset[str]) -> frozenset[str]:
-    """As `asks_for` of a participle: its noun phrase stands before it, behind the form (i want my
-    card frozen)."""
-    behind = max(
-        (h.end for hits in read.hits.values() for h in hits if _takes(h) and h.end <= verb.start),
-        default=None,
-    )
-    head = None if behind is None else _head(read, behind)
-    if head is None or head.end > verb.start or not _consumed(read, head.end, verb.start, False):
+def _done(
+    read: Reading, verb: Hit, clause: Span, passive: Hit | None, actions: frozenset[str]
+) -> frozenset[str]:
+    """As `asks_for` where the noun phrase stands before the verb: behind the form (i want my card
+    frozen), or before it (my card needs to be frozen)."""
+    form = _form(read, clause[0], verb, PARTICIPLE_FORM)
+    begin = clause[0] if passive is not None else form.end if form is not None else verb.end
+    stop = passive.start if passive is not None else verb.start
+    head = _head(read, begin)
+    if head is None or head.end > stop or not _consumed(read, head.end, stop, False):
         return frozenset()
     free = actions <= read.lexicon.objectless
-    return (
-        _fitting(read, actions, head, verb) if _consumed(read, verb.end, end, free) else frozenset()
-    )
+    known = _consumed(read, verb.end, clause[1], free)
+    return _fitting(read, actions, head, verb) if known else frozenset()
 
 
-def _takes(hit: Hit) -> bool:
-    return bool(hit.tags & PARTICIPLE_FORM)
+def _form(read: Reading, start: int, verb: Hit, tags: int) -> Hit | None:
+    """The last form of the clause before the verb that has one of these tags; a passive one right
+    before it."""
+    found = None
+    for at in range(start, verb.start):
+        for hit in read.hits.get(at, ()):
+            near = tags != PASSIVE or _next(read.text, hit.end) == verb.start
+            if hit.tags & tags and hit.end <= verb.start and near:
+                found = hit
+    return found
 
 
 def _fitting(read: Reading, actions: frozenset[str], head: Head, verb: Hit) -> frozenset[str]:
@@ -159,8 +170,10 @@ def _head(read: Reading, start: int) -> Head | None:
             position, spare = _behind_amount(read, word.end()), 0
             continue
         if word.group() in read.lexicon.amount_joiners:
-            named = read.names.get(_next(read.text, word.end()))
-            return Head(named, "") if named is not None else None
+            position = _next(read.text, word.end())
+            if spare and position not in read.names:
+                return None
+            continue
         passable = _longest(read, position, FILLER)
         if word.group() in read.lexicon.determiners:
             position = _next(read.text, word.end())
@@ -244,7 +257,7 @@ def is_head(read: Reading, noun: Hit) -> bool:
     word = _WORD.match(read.text, position)
     if word is None or word.group()[0].isdigit():
         return True
-    if _longest(read, position, FILLER | ANAPHOR | PARTICIPLE) is not None:
+    if _longest(read, position, FILLER | ANAPHOR | PARTICIPLE | PASSIVE) is not None:
         return True
     if word.group() in read.lexicon.genitives:
         return _owned(read, _next(read.text, word.end()))

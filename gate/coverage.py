@@ -60,7 +60,8 @@ def asks_for(
     """
     at = clauses.index(clause)
     free = actions <= read.lexicon.objectless
-    front = _ways(read, clause.start, verb.start, _front(read, free))
+    front = _ways(read, clause.start, verb.start, _front(read, free, verb.start))
+    front = front or _carried(read, clause, verb)
     if not front or not _led_to(read, clauses[: at + 1]):
         return frozenset()
     back = _ways(read, verb.end, clause.end, _back(read, clause.end, free))
@@ -94,6 +95,14 @@ def _led_to(read: Reading, clauses: Sequence[Clause]) -> bool:
     )
 
 
+def _carried(read: Reading, clause: Clause, verb: Hit) -> list[State]:
+    """The ways up to a verb that a light one carries as its noun (办理储蓄账户的销户)."""
+    if not any(h.tags & LIGHT and h.end <= verb.start for h in clause.hits):
+        return []
+    found = _reached(read, clause.start, verb.start, _front(read, False, verb.start))
+    return [s for s in found if s.position >= verb.start and s.heads]
+
+
 def _fitting(read: Reading, actions: frozenset[str], ways: Iterable[Heads]) -> frozenset[str]:
     """The actions that take what a way of reading names; a clause that names nothing fits all."""
     heads = {h for way in ways for h in way}
@@ -118,7 +127,7 @@ def _antecedent(read: Reading, earlier: Sequence[Clause]) -> Heads | None:
             continue
         named = [
             s.heads
-            for s in _reached(read, clause.start, clause.end, _front(read, False))
+            for s in _reached(read, clause.start, clause.end, _front(read, False, clause.end))
             if s.heads
         ]
         if _ends_with_name(read, clause):
@@ -163,7 +172,7 @@ def _passed(text: str, position: int, end: int) -> int:
     return position
 
 
-def _front(read: Reading, free: bool) -> Step:
+def _front(read: Reading, free: bool, stop: int) -> Step:
     """What may stand before the verb: courtesies, request forms, and the thing that it is done to."""
 
     def step(state: State) -> Iterator[State]:
@@ -174,6 +183,8 @@ def _front(read: Reading, free: bool) -> Step:
                 yield state._replace(position=hit.end)
         for end in lexicon.prepositions.all_from(text, at):
             yield State(end, owed=True, heads=state.heads)
+        if free and state.heads and lexicon.origins.starting_at(text, at) > 0:
+            yield State(stop, heads=state.heads)  # 把地址从…改成…
 
     return step
 
@@ -200,7 +211,7 @@ def _back(read: Reading, stop: int, free: bool) -> Step:
 
 def _any(read: Reading, stop: int) -> Step:
     """What may stand before or behind a verb, and declared verbs."""
-    front, back = _front(read, True), _back(read, stop, True)
+    front, back = _front(read, False, stop), _back(read, stop, True)
 
     def step(state: State) -> Iterator[State]:
         yield from front(state)
@@ -227,7 +238,8 @@ def _is_value(read: Reading, start: int, stop: int) -> bool:
     while end > start and not read.text[end - 1].isalnum():
         end -= 1
     other = read.lexicon.other_words.starting_at(read.text, start) > 0
-    return not other and not read.lexicon.endings.ending_at(read.text, end)
+    described = read.text[end - 1 : end] in read.lexicon.leading_words.words
+    return not other and (described or not read.lexicon.endings.ending_at(read.text, end))
 
 
 def _things(read: Reading, state: State, free: bool) -> Iterator[State]:

@@ -97,7 +97,7 @@ def _asked(
         if actions and spaceless:
             actions = coverage_reading.asks_for(done_to, clauses, clause, hit, actions)
         elif actions:
-            actions = complement_reading.asks_for(done_to, hit, clause.end, actions)
+            actions = complement_reading.asks_for(done_to, hit, (clause.start, clause.end), actions)
         if actions:
             found.append(Asked(hit.start, hit.end, tuple(sorted(actions))))
     return found
@@ -109,7 +109,8 @@ def _owners_before(read: Reading, earlier: Sequence[Clause]) -> frozenset[str]:
     for clause in reversed(earlier):
         nouns = [h for h in clause.hits if h.tags & NOUNS]
         if nouns or clause.quoted:
-            heads = [h for h in nouns if is_head(read, h) and not clause.quoted]
+            spaceless = coverage_reading.spaceless(read.text, clause.start, clause.end)
+            heads = [h for h in nouns if (spaceless or is_head(read, h)) and not clause.quoted]
             return _owners_of_nouns(read.lexicon, heads)
     return frozenset()
 

@@ -41,6 +41,10 @@ class LanguagePack:
     """Those among the request forms that a verb in -ing follows (would you mind, ...)."""
     participle_forms: Words = ()
     """Those among the forms that an object and a participle may follow (i want ... frozen)."""
+    passive_forms: Words = ()
+    """Forms between an object and a participle or a verb in -ing (my card needs to be frozen)."""
+    corrections: Words = ()
+    """The retractions behind which the sentence goes on with what is wanted (no, i mean, ...)."""
     turns: Words = ()
     """Words that turn from what is negated to what is asked for, where a clause begins (just, only)."""
 
@@ -95,6 +99,8 @@ class LanguagePack:
     """Words that take back what was said before them (never mind, no wait, ...)."""
     prepositions: Words = ()
     """Han only: words that open what may stand between a request form and its verb (把, 为, 在, ...)."""
+    origins: Words = ()
+    """Han only: the prepositions among them before what something is changed from (从, 由)."""
     disposals: Words = ()
     """Han only: the prepositions among them that name what is to be dealt with; one asks where a clause
     begins (把, 将)."""

@@ -20,7 +20,8 @@ LISTS: Final = (
     "exceptions", "contrasts", "conditionals", "reported", "past", "questions", "read_cues",
     "write_cues", "anaphors", "third_person", "topics", "openings", "light_verbs",
     "retractions", "disposals", "softeners", "question_particles", "coaxing",
-    "gerund_forms", "participle_forms", "turns",
+    "gerund_forms", "participle_forms", "turns", "corrections",
+    "passive_forms",
 )  # fmt: skip
 """The lists of a language pack that are looked for all over a text; one bit per list."""
 
@@ -28,7 +29,8 @@ LISTS: Final = (
     CLAUSE, JOINER, CONJUNCTION, FILLER, REQUEST, WISH, NEGATION, EXCEPTION, CONTRAST, CONDITIONAL,
     REPORTED, PAST, QUESTION, READ, WRITE, ANAPHOR, THIRD, TOPIC, OPENING, LIGHT,
     RETRACTION, DISPOSAL, SOFTENER, PARTICLE, COAXING,
-    GERUND_FORM, PARTICIPLE_FORM, TURN,
+    GERUND_FORM, PARTICIPLE_FORM, TURN, CORRECTION,
+    PASSIVE,
 ) = (1 << i for i in range(len(LISTS)))  # fmt: skip
 TYPE_NOUN: Final = 1 << len(LISTS)
 ACTION_NOUN: Final = TYPE_NOUN << 1
@@ -136,6 +138,7 @@ class Lexicon:
     other_words: WordSet
     order_words: WordSet
     money_words: WordSet
+    origins: WordSet
 
 
 @lru_cache(maxsize=65536)
@@ -187,7 +190,8 @@ def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
     for pack in packs:
         for position, name in enumerate(LISTS):
             for phrase in getattr(pack, name):
-                for form in _expand(phrase, nouns):
+                forms = _expand(phrase, nouns)
+                for form in (*forms, *_plain(forms)) if name in ASKING else forms:
                     tags[form] = tags.get(form, 0) | 1 << position
     writes = [a for a in catalog.actions.values() if a.mode is Mode.WRITE]
     verbs, weak = _declared(writes, "verbs", "weak_verbs"), _declared(writes, "weak_verbs")
@@ -262,6 +266,7 @@ def _spaceless(packs: Sequence[LanguagePack]) -> dict[str, WordSet]:
         "joining_words": word_set(w for p in packs for w in p.coordinators),
         "payload_words": word_set(w for p in packs for w in p.payloads),
         "money_words": word_set(w for p in packs for w in p.amount_joiners),
+        "origins": word_set(w for p in packs for w in p.origins),
         "order_words": word_set(w for p in packs for w in p.order_units),
         "other_words": word_set(w for p in packs for w in p.quantifiers),
     }
@@ -295,6 +300,16 @@ def _addresses(words: Iterable[str]) -> re.Pattern[str]:
     """A house number, at most three words, and a street word."""
     found = "|".join(sorted({re.escape(word) for word in words}))
     return re.compile(rf"\d+(?: [^\W\d_]+){{0,3}} (?:{found})(?![^\W_])" if found else r"(?!)")
+
+
+ASKING: Final = (
+    "request_forms", "wishes", "openings", "gerund_forms", "participle_forms", "exceptions",
+)  # fmt: skip
+"""The lists whose phrases are found without their apostrophes too (id like to)."""
+
+
+def _plain(forms: Iterable[str]) -> tuple[str, ...]:
+    return tuple(form.replace("'", "") for form in forms if "'" in form and " " in form)
 
 
 def _expand(phrase: str, nouns: Iterable[str]) -> list[str]:

@@ -56,7 +56,7 @@ _LEAD = 8
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _YEAR = re.compile(r"(?:19|20)\d\d$")
-_EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
+_EMAIL = re.compile(r"[^\s@\u2e80-\uffdc]+@[^\s@\u2e80-\uffdc]+")
 
 
 def claims(lexicon: Lexicon, text: str) -> tuple[Span, ...]:
