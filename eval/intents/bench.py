@@ -96,7 +96,8 @@ def _head(subject: Subject) -> dict[str, Any]:
 def _report(
     subject: Subject, slice_: Scored, tested: Scored, mix: tuple[int, int] | None, rounds: int
 ) -> Report:
-    calibrator = fit.choose(slice_.probabilities, slice_.right, seed=SEED)
+    meant = metrics.weights_of(slice_, mix)
+    calibrator = fit.choose(slice_.probabilities, slice_.right, meant, seed=SEED)
     sure = confidence(calibrator, tested.probabilities)
     plain = tested.probabilities.max(axis=1)
     weights = metrics.weights_of(tested, mix)

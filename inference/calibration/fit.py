@@ -55,23 +55,28 @@ def allowed(texts: int, errors: int) -> tuple[Method, ...]:
     return tuple(m for m, s in SIZES.items() if texts >= s.texts and min(errors, right) >= s.errors)
 
 
-def fit(method: Method, probabilities: Floats, right: Bools) -> Calibrator:
+def fit(
+    method: Method, probabilities: Floats, right: Bools, weights: Floats | None = None
+) -> Calibrator:
     """The calibrator of one method; where the sample refuses it, scores as they are, and why.
 
-    `probabilities` (n, labels), `right` (n,): whether the best label is the gold one.
+    `probabilities` (n, labels), `right` (n,): whether the best label is the gold one. `weights` (n,)
+    let the sample stand for another mix, such as one with more out-of-scope texts; what the sample's
+    size allows is judged by the texts themselves.
     """
     texts, errors = len(right), int((~right).sum())
+    mass = np.ones(texts) if weights is None else weights * texts / weights.sum()
     if method not in allowed(texts, errors):
         return _refused(method, texts, errors, _too_few(texts, errors))
     match method:
         case "none":
             return Calibrator(texts=texts, errors=errors)
         case "temperature":
-            return _temperature(probabilities, right)
+            return _temperature(probabilities, right, mass)
         case "platt":
-            return _platt(probabilities.max(axis=1), right)
+            return _platt(probabilities.max(axis=1), right, mass)
         case "isotonic":
-            return _isotonic(probabilities.max(axis=1), right)
+            return _isotonic(probabilities.max(axis=1), right, mass)
 
 
 def _too_few(texts: int, errors: int) -> str:
@@ -83,10 +88,10 @@ def _refused(method: Method, texts: int, errors: int, why: str) -> Calibrator:
     return Calibrator(texts=texts, errors=errors, notes=(note,))
 
 
-def _temperature(probabilities: Floats, right: Bools) -> Calibrator:
+def _temperature(probabilities: Floats, right: Bools, mass: Floats) -> Calibrator:
     low, high = map(math.log, TEMPERATURES)
     found = minimize_scalar(
-        lambda log: _loss(tempered(probabilities, math.exp(log)), right).mean(),
+        lambda log: (mass * _loss(tempered(probabilities, math.exp(log)), right)).mean(),
         bounds=(low, high),
         method="bounded",
         options={"xatol": 1e-5},
@@ -98,14 +103,14 @@ def _temperature(probabilities: Floats, right: Bools) -> Calibrator:
     return Calibrator("temperature", (math.exp(found.x),), (), texts, errors)
 
 
-def _platt(scores: Floats, right: Bools) -> Calibrator:
+def _platt(scores: Floats, right: Bools, mass: Floats) -> Calibrator:
     """Platt's targets, drawn in by one text of each kind, keep the likelihood finite."""
     texts, hits = len(right), int(right.sum())
     targets = np.where(right, (hits + 1) / (hits + 2), 1 / (texts - hits + 2))
     odds = logit(scores)
 
     def loss(line: Floats) -> float:
-        return float(_loss(sigmoid(line[0] * odds + line[1]), targets).mean())
+        return float((mass * _loss(sigmoid(line[0] * odds + line[1]), targets)).mean())
 
     found = minimize(loss, np.array([1.0, 0.0]), method="Nelder-Mead", options={"xatol": 1e-6})
     slope, intercept = map(float, found.x)
@@ -114,11 +119,11 @@ def _platt(scores: Floats, right: Bools) -> Calibrator:
     return Calibrator("platt", (slope, intercept), (), texts, texts - hits)
 
 
-def _isotonic(scores: Floats, right: Bools) -> Calibrator:
+def _isotonic(scores: Floats, right: Bools, mass: Floats) -> Calibrator:
     """Each level as (hits + 1) / (texts + 2): a run without an error is not certainty."""
     values, place = np.unique(scores, return_inverse=True)
-    counts = np.bincount(place)
-    shares = np.bincount(place, weights=right) / counts
+    counts = np.bincount(place, mass)
+    shares = np.bincount(place, mass * right) / counts
     levels = isotonic_regression(shares, weights=counts).x
     blocks = np.flatnonzero(np.diff(levels, prepend=-1.0) > 0)
     ends = np.append(blocks[1:], len(values)) - 1
@@ -140,31 +145,45 @@ def _loss(chances: Floats, targets: Floats | Bools) -> Floats:
 
 
 def cross_fitted(
-    method: Method, probabilities: Floats, right: Bools, parts: int, seed: int
+    method: Method,
+    probabilities: Floats,
+    right: Bools,
+    parts: int,
+    seed: int,
+    weights: Floats | None = None,
 ) -> Floats:
     """Confidences (n,) of which each comes from a calibrator that did not see its text."""
     out = np.empty(len(right))
     for rows in folds.parts(right.astype(np.int64), parts, seed):
-        fitted = fit(method, probabilities[~rows], right[~rows])
+        mass = None if weights is None else weights[~rows]
+        fitted = fit(method, probabilities[~rows], right[~rows], mass)
         out[rows] = confidence(fitted, probabilities[rows])
     return out
 
 
-def choose(probabilities: Floats, right: Bools, parts: int = 5, seed: int = 0) -> Calibrator:
+def choose(
+    probabilities: Floats,
+    right: Bools,
+    weights: Floats | None = None,
+    parts: int = 5,
+    seed: int = 0,
+) -> Calibrator:
     """The calibrator of the best allowed method by cross-fitted likelihood.
 
     A simpler method stays unless another is better by more than one standard error of the paired
     difference.
     """
     best: Method = "none"
+    mass = np.ones(len(right)) if weights is None else weights / weights.mean()
     best_loss = _loss(confidence(AS_IS, probabilities), right)
     methods = allowed(len(right), int((~right).sum()))
     for method in methods[1:]:
-        loss = _loss(cross_fitted(method, probabilities, right, parts, seed), right)
-        gain = best_loss - loss
+        sure = cross_fitted(method, probabilities, right, parts, seed, weights)
+        loss = _loss(sure, right)
+        gain = (best_loss - loss) * mass
         if gain.mean() > gain.std(ddof=1) / math.sqrt(len(gain)):
             best, best_loss = method, loss
     why = _too_few(len(right), int((~right).sum()))
     notes = tuple(f"{m} not tried: {why}" for m in SIZES if m not in methods)
-    chosen = fit(best, probabilities, right)
+    chosen = fit(best, probabilities, right, weights)
     return replace(chosen, notes=(*chosen.notes, *notes))

@@ -85,7 +85,7 @@ def choose(sample: Sample, costs: Costs, seed: int = 0) -> Choice:
     if not kept:
         raise CalibrationError(_what_to_change(every, limits))
     best = min(kept, key=lambda choice: choice.rates.cost)
-    calibrator = fit.fit(best.method, sample.probabilities, sample.right)
+    calibrator = fit.fit(best.method, sample.probabilities, sample.right, sample.weights)
     return replace(best, policy=replace(best.policy, calibrator=calibrator))
 
 
@@ -94,7 +94,7 @@ def choices(sample: Sample, costs: Costs, seed: int = 0) -> Iterator[Choice]:
     best, right, margin = sample.best, sample.right, margins(sample.probabilities)
     errors = int((~right).sum())
     for method in fit.allowed(len(right), errors):
-        sure = fit.cross_fitted(method, sample.probabilities, right, PARTS, seed)
+        sure = fit.cross_fitted(method, sample.probabilities, right, PARTS, seed, sample.weights)
         for weight in WEIGHTS:
             found, settled = settle(costs, sample.labels, best, sure, sample.next_right, weight)
             own = [found[label] for label in sample.labels]

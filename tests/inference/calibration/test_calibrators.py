@@ -113,6 +113,19 @@ def test_isotonic_is_never_certain() -> None:
     assert 0 < fitted.knots[0][1] < 0.01 and 0.99 < fitted.knots[-1][1] < 1
 
 
+@pytest.mark.parametrize("method", ["temperature", "platt", "isotonic"])
+def test_weights_count_as_copies(method: str) -> None:
+    shown, right, _ = tempered(2500, 5, 3.0, 8)
+    copies = np.where(right, 1, 3)
+    rows = np.repeat(np.arange(2500), copies)
+    weighted = fit(method, shown, right, copies.astype(float))  # type: ignore[arg-type]
+    copied = fit(method, shown[rows], right[rows])  # type: ignore[arg-type]
+    plain = fit(method, shown, right)  # type: ignore[arg-type]
+    fresh = tempered(500, 5, 3.0, 9)[0]
+    apart = np.abs(confidence(weighted, fresh) - confidence(copied, fresh)).max()
+    assert apart < 0.03 < np.abs(confidence(weighted, fresh) - confidence(plain, fresh)).max()
+
+
 def test_choice_keeps_the_simplest_that_is_as_good() -> None:
     shown, right, _ = tempered(3000, 5, 1.0, 3)
     assert choose(shown, right).method == "none"
