@@ -22,6 +22,7 @@ from gate.records import (
     Reserved,
     Situation,
     SlotValue,
+    Terminal,
     Verdict,
     Write,
 )
@@ -42,8 +43,9 @@ _OPTIONAL: Final = re.compile(r"\[([^\[\]]*)\]")
 
 
 def asks(verdict: Verdict) -> bool:
-    """True if the verdict asks for a confirmation."""
-    return verdict.rule_id == Reserved.CONFIRM and verdict.reason_codes[0] in ASKING
+    """True if the verdict asks for a confirmation; never where an institution gives it another terminal."""
+    asking = verdict.rule_id == Reserved.CONFIRM and verdict.reason_codes[0] in ASKING
+    return asking and verdict.terminal is Terminal.CLARIFY
 
 
 def write_of(action_id: str, object_id: str, slots: Mapping[str, SlotValue]) -> Write:

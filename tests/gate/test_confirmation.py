@@ -247,6 +247,14 @@ def test_only_three_reasons_of_one_id_ask(reserved: Reserved, reason: str) -> No
     assert asks(verdict(rule_id=reserved.value, reasons=(reason, NEEDED))) is expected
 
 
+@pytest.mark.parametrize("terminal", list(Terminal), ids=str)
+@pytest.mark.parametrize("reason", ASKING)
+def test_nothing_but_a_clarification_asks(terminal: Terminal, reason: str) -> None:
+    """An institution that hands over instead lets nobody confirm by themselves."""
+    what = replace(verdict(reasons=(reason,)), terminal=terminal)
+    assert asks(what) is (terminal is Terminal.CLARIFY)
+
+
 def test_a_rule_never_asks_for_a_confirmation() -> None:
     assert not asks(verdict(rule_id="R-999", reasons=()))
     assert not asks(verdict(rule_id="R-010", reasons=(NEEDED,)))

@@ -170,6 +170,8 @@ def confirmation(reader: Any) -> None:
     ):
         verdict = replace(what, rule_id=reserved, reason_codes=(reason,))
         assert reader.confirmation.asks(verdict) is asks, reason
+        handed = replace(verdict, terminal=Terminal.HANDOFF)
+        assert not reader.confirmation.asks(handed)
     same = {"b": Money(Decimal("500.00"), "EUR"), "a": date(2026, 12, 24), "c": "100"}
     assert reader.confirmation.write_of("PAY", "F1", same) == Write(
         "PAY", "F1", (("a", "2026-12-24"), ("b", "500 EUR"), ("c", "100"))
