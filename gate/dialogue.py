@@ -1,7 +1,8 @@
 """Dialogue: what a later turn does to an earlier one. Closed choice over stored options, no model.
 
 A turn says yes as a whole, picks exactly one stored option, or gives the one slot that was asked
-for. Whatever else it says makes it a new request, without anything of the dialogue.
+for, or the object where there was none to offer. Whatever else it says makes it a new request,
+without anything of the dialogue.
 """
 
 from __future__ import annotations
@@ -54,6 +55,19 @@ def pick(
     if found is None or not _asks_no_other(turn, found.action_id):
         return None
     return found if all(found.object_id in m.owners for m in _named(turn)) else None
+
+
+def named(
+    configuration: Configuration,
+    action_id: str,
+    utterance: str,
+    turn: Findings,
+    entries: Mapping[str, Entry],
+) -> Option | None:
+    """The action with the one object that a turn names, where nothing could be offered before."""
+    ids = dict.fromkeys(owner for m in _named(turn) for owner in m.owners)
+    options = tuple(Option(action_id, object_id) for object_id in ids)
+    return pick(configuration, options, utterance, turn, entries) if len(ids) == 1 else None
 
 
 def _only_answers(turn: Findings) -> bool:
@@ -167,9 +181,10 @@ def given(
 ) -> tuple[SlotFound, ...]:
     """What a turn says for the slot that was asked for; nothing if it says or asks more than that.
 
-    `alone` is the turn read as the answer for exactly that slot.
+    `alone` is the turn read as the answer for exactly that slot, which counts more than what it
+    says by itself.
     """
-    found = tuple(s for s in turn.slots if s.slot == slot) or tuple(alone)
+    found = tuple(alone) or tuple(s for s in turn.slots if s.slot == slot)
     beside = any(
         not any(f.start <= m.start and m.end <= f.end for f in found) for m in _named(turn)
     )

@@ -105,6 +105,8 @@ def _goes_on(appliance: Appliance, request: Request, past: Past) -> Turn:
             told = replace(told, how=FILLED, findings=dialogue.filled(opening, given, option))
             return _committed(appliance, request, told, option)
     picked = dialogue.pick(configuration, left.options, text, turn, entries)
+    if picked is None and left.action is not None:
+        picked = dialogue.named(configuration, left.action, text, turn, entries)
     if picked is not None:
         told = replace(told, how=CHOSEN, findings=dialogue.chosen(opening, turn, picked))
         return _committed(appliance, request, told, picked)

@@ -49,9 +49,11 @@ FRESH: Final = Continuation()
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a decision leaves for the next turn: its options, the slots that it lacks, and what the
-    customer was asked to confirm with the pinned facts of then."""
+    """What a decision leaves for the next turn: its options, the slots that it lacks, the action
+    that lacks its object with none to offer, and what the customer was asked to confirm with the
+    pinned facts of then."""
 
+    action: str | None = None
     options: tuple[Option, ...] = ()
     awaits: tuple[str, ...] = ()
     write: Write | None = None
@@ -75,6 +77,7 @@ def context(goes_on: Continuation, left: Left) -> dict[str, Json] | None:
         "turns": list(goes_on.turns),
         "expires_at": _time(goes_on.expires_at),
         "valid_until": _time(goes_on.valid_until),
+        "action": left.action,
         "options": [[o.action_id, o.object_id] for o in left.options],
         "awaits": list(left.awaits),
         "write": None if left.write is None else _write(left.write),
@@ -109,6 +112,7 @@ def left_of(kept: Mapping[str, Json] | None) -> Left:
     if kept is None:
         return Left()
     return Left(
+        action=kept["action"],
         options=tuple(Option(a, o) for a, o in kept["options"]),
         awaits=tuple(kept["awaits"]),
         write=None if kept["write"] is None else _write_of(kept["write"]),

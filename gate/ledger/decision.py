@@ -179,11 +179,13 @@ def _left(
     if verdict.terminal is not Terminal.CLARIFY:
         return Left()
     if question is None:
-        return Left(options=verdict.options, awaits=_awaits(verdict))
-    action = configuration.catalog.actions[str(verdict.action_id)]
+        bare = verdict.rule_id == Reserved.OBJECT and not verdict.options
+        action = verdict.action_id if bare else None
+        return Left(action=action, options=verdict.options, awaits=_awaits(verdict))
+    committed = configuration.catalog.actions[str(verdict.action_id)]
     situation = Situation(request.state, now, request.session, request.candidates)
-    write = confirmation.write_of(action.action_id, verdict.object_id, verdict.slots)
-    return Left(write=write, pins=confirmation.pins(configuration, action, situation))
+    pins = confirmation.pins(configuration, committed, situation)
+    return Left(write=confirmation.write(verdict), pins=pins)
 
 
 def _awaits(verdict: Verdict) -> tuple[str, ...]:

@@ -340,7 +340,8 @@ def test_a_turn_gives_the_slot_that_was_asked_for() -> None:
     assert given("due", "FUND_ORDER", ANSWER, ()) == ()
     alone = (AMOUNT._replace(value="500"),)
     assert given("amount", "FUND_ORDER", findings(direction=Direction.UNDECLARED), alone) == alone
-    assert given("amount", "FUND_ORDER", ANSWER, alone) == (AMOUNT,)
+    assert given("amount", "FUND_ORDER", ANSWER, alone) == alone
+    assert given("amount", "FUND_ORDER", ANSWER, ()) == (AMOUNT,)
     asking = ANSWER._replace(direction=Direction.WRITE, asked=(Asked(0, 3, ("FUND_ORDER",)),))
     assert given("amount", "FUND_ORDER", asking, ()) == (AMOUNT,)
 
