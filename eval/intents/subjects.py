@@ -56,11 +56,15 @@ def _lexical(kept: Texts, asked: Sequence[Texts], strength: float) -> list[Score
 
 
 class Vectors:
-    """A frozen encoder whose vectors of a list of texts are kept in a file."""
+    """A frozen encoder whose vectors are kept, by text, in one file per encoder."""
 
     def __init__(self, encoder: TorchEncoder, folder: Path) -> None:
         self._encoder = encoder
-        self._folder = folder
+        self._path = folder / f"{encoder.digest[:16]}.npz"
+        self._known: dict[bytes, NDArray[np.float32]] = {}
+        if self._path.exists():
+            with np.load(self._path, allow_pickle=False) as file:
+                self._known = dict(zip(map(bytes, file["texts"]), file["vectors"], strict=True))
 
     def measure(self, kept: Texts, asked: Sequence[Texts], strength: float) -> list[Scored]:
         """A logistic head on the vectors; see `Measure`."""
@@ -70,12 +74,18 @@ class Vectors:
         ]
 
     def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors (len(texts), dimensions), from the file of these texts and this encoder."""
-        named = "\0".join([self._encoder.digest, *texts])
-        path = self._folder / f"{hashlib.sha256(named.encode()).hexdigest()}.npy"
-        if path.exists():
-            return np.asarray(np.load(path, allow_pickle=False), dtype=np.float32)
-        vectors = self._encoder.encode(texts)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.save(path, vectors, allow_pickle=False)
-        return vectors
+        """Vectors (len(texts), dimensions); texts that the file lacks are encoded and added."""
+        names = [hashlib.sha256(text.encode()).digest() for text in texts]
+        new = {
+            name: text for name, text in zip(names, texts, strict=True) if name not in self._known
+        }
+        if new:
+            vectors = self._encoder.encode(list(new.values()))
+            self._known.update(zip(new, vectors, strict=True))
+            self._write()
+        return np.stack([self._known[name] for name in names])
+
+    def _write(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        names = np.frombuffer(b"".join(self._known), dtype=np.uint8).reshape(-1, 32)
+        np.savez(self._path, texts=names, vectors=np.stack(list(self._known.values())))

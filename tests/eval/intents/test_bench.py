@@ -137,19 +137,20 @@ def test_rewording_keeps_what_is_asked_and_changes_how() -> None:
 
 def test_vectors_are_read_again_from_their_file(tmp_path: Path) -> None:
     class Encoder:
-        digest, calls = "d", 0
+        digest = "d" * 64
+
+        def __init__(self) -> None:
+            self.given: list[str] = []
 
         def encode(self, texts: Sequence[str]) -> np.ndarray:
-            self.calls += 1
+            self.given.extend(texts)
             return np.array([[len(t), 1.0] for t in texts], dtype=np.float32)
 
     encoder = Encoder()
-    for _ in range(2):
-        found = Vectors(encoder, tmp_path).of(["a", "bcd"])  # type: ignore[arg-type]
-        assert found.tolist() == [[1, 1], [3, 1]]
-    assert encoder.calls == 1
-    Vectors(encoder, tmp_path).of(["a", "bce"])  # type: ignore[arg-type]
-    assert encoder.calls == 2
+    for asked in (["a", "bcd", "a"], ["bcd", "ef"], ["ef", "a"]):
+        found = Vectors(encoder, tmp_path).of(asked)  # type: ignore[arg-type]
+        assert found.tolist() == [[len(t), 1] for t in asked]
+    assert encoder.given == ["a", "bcd", "ef"]
 
 
 def test_unknown_kind_is_answered() -> None:
