@@ -102,10 +102,11 @@ def _read(
     now = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
     filled = fill(action, catalog.slots, findings.slots, now)
     value = filled.values.get(spec.name)
-    return Read(row, value, filled.open, _mark(row.expected, value))
+    return Read(row, value, filled.open, mark(row.expected, value))
 
 
-def _mark(expected: str | Mapping[str, str | None], value: SlotValue | None) -> Mark:
+def mark(expected: str | Mapping[str, str | None], value: SlotValue | None) -> Mark:
+    """How a value, or none, is counted against what is expected."""
     if value is None:
         return Mark.RIGHT if expected in UNFILLED else Mark.OPEN
     return Mark.RIGHT if expected not in UNFILLED and _equal(expected, value) else Mark.WRONG

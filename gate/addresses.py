@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gate.clauses import CUES, FORMS
-from gate.leads import NEW, current, lead, stands_alone, written
+from gate.leads import FORMER, NEW, current, lead, stands_alone, written
 from gate.lexicon import NEGATION, QUESTION, RETRACTION, is_word
 from gate.slots import Fault
 from gate.spot import Span, Spot, Spotted
@@ -67,8 +67,12 @@ def _streets(spot: Spot, names: Sequence[Span], alone: bool) -> Iterator[Spotted
 
 
 def _is_given(spot: Spot, start: int, end: int, alone: bool) -> bool:
-    """True behind a lead, or between marks in a text that asks for something."""
-    if lead(spot, start, end, alone=alone) == NEW:
+    """True behind a lead, or between marks in a text that asks for something.
+
+    What is to be replaced is left to `current`.
+    """
+    kind = lead(spot, start, end, alone=alone)
+    if kind in (NEW, FORMER):
         return True
     return stands_alone(spot, start, end) and any(c.request for c in spot.clauses)
 
@@ -87,7 +91,7 @@ def _street(spot: Spot, position: int) -> int:
         if (bare in streets and index) or named:
             dotted = word.group().endswith(".") and text[position : position + 1] == ","
             end = position if dotted else word.start() + len(bare)
-        elif end > 0 or (bare in spot.words.known and not spot.is_capital(word.start()) and index):
+        elif end > 0 or (bare in spot.words.known and not spot.is_capital(word.start())):
             break
         if word.group().endswith("."):
             if bare not in streets and len(bare) > 2:

@@ -88,6 +88,8 @@ def _context(spot: Spot, one: Expression) -> str:
     left = text[:start]
     if left.endswith("-") and not left[-2:-1].isalnum():
         return Fault.NOT_POSITIVE
+    if left[-1:] in _MARKS:
+        return _MARKS[left[-1:]]
     if left.endswith("- ") and not left[:-2].rstrip()[-1:].isalnum():
         return Fault.UNCLEAR
     for name, fault in _AFTER:
@@ -103,6 +105,11 @@ def _context(spot: Spot, one: Expression) -> str:
     return ""
 
 
+_MARKS: Final = {
+    **dict.fromkeys("~≈", Fault.APPROXIMATE),
+    **dict.fromkeys("<>≤≥+", Fault.BOUND),
+    **dict.fromkeys("*/^\u00d7", Fault.MALFORMED),
+}
 _BEFORE: Final = (
     ("minus_words", Fault.NOT_POSITIVE),
     ("bounds", Fault.BOUND),

@@ -13,7 +13,7 @@ from gate.slots import Fault
 from gate.spot import Span, Spot, Spotted
 
 _NUMERIC: Final = re.compile(
-    r"(?<![0-9a-z/.-])(?P<a>[0-9]{1,4})(?P<mark>[-/.])(?P<b>[0-9]{1,2})(?:(?P=mark)(?P<c>[0-9]{1,4}))?"
+    r"(?<![0-9a-z/.$€£¥-])(?P<a>[0-9]{1,4})(?P<mark>[-/.])(?P<b>[0-9]{1,2})(?:(?P=mark)(?P<c>[0-9]{1,4}))?"
     r"(?![0-9a-z]|[-/.][0-9])"
 )
 _TH: Final = r"(?:st|nd|rd|th)?"

@@ -229,7 +229,7 @@ def may_group(spot: Spot, found: Expression) -> bool:
     return found.kind == "digits" and _SHORT_COMMA.match(text) is not None
 
 
-_SHORT_COMMA: Final = re.compile(r"[0-9]{1,3},[0-9]{1,2}(?![0-9])")
+_SHORT_COMMA: Final = re.compile(r"[0-9]{1,3},[0-9]{1,2}(?![0-9,])")
 
 
 def _is_code(spot: Spot, start: int, found: Expression, end: int) -> bool:

@@ -87,7 +87,7 @@ def _latin_name(spot: Spot, start: int) -> int:
             position = word.end() + 1
             continue
         named = original[:1].isupper() and (end > start or title) and not spot.is_lower()
-        if known and not named:
+        if known and not (named or _opens_name(spot, word)):
             break
         dotted = word.group().endswith(".")
         initial = len(bare) <= 2 or title
@@ -98,6 +98,17 @@ def _latin_name(spot: Spot, start: int) -> int:
     if text[start:end].endswith("'s"):
         end -= 2
     return end
+
+
+def _opens_name(spot: Spot, word: re.Match[str]) -> bool:
+    """True for a first name that is a word, too (Jan Weiss): both capitalised, and no pronoun."""
+    follows = _NAME_WORD.match(spot.folded, word.end() + 1)
+    if follows is None or spot.is_lower() or spot.is_phrase("no_names", word.group()):
+        return False
+    family = spot.is_capital(follows.start()) and follows.group() not in spot.words.known
+    return spot.is_capital(word.start()) and (
+        family or spot.is_phrase("name_parts", follows.group())
+    )
 
 
 def _name_fault(spot: Spot, start: int, end: int) -> str:

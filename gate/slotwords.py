@@ -83,7 +83,7 @@ def compile_words(packs: Iterable[LanguagePack]) -> SlotWords:
         "counterparty": list(sets["payee_leads"].words),
         "email": [],
     }
-    common = {w for p in packs for w in (*p.determiners, *p.genitives, *p.quantifiers)}
+    common = {w for p in packs for w in (*p.determiners, *p.genitives)}
     return SlotWords(
         sets=sets,
         tables=tables,
@@ -110,7 +110,9 @@ def _triggers(words: Iterable[str], common: Collection[str]) -> frozenset[str]:
     """Of every phrase that has a word, the longest one that is not `common`."""
     found = (_WORD.findall(phrase) for phrase in words if is_word(phrase[0]))
     return frozenset(
-        max(reversed(parts), key=lambda w: (w not in common, len(w))) for parts in found if parts
+        max(reversed(parts), key=lambda w: (len(w) > 2 and w not in common, len(w)))
+        for parts in found
+        if parts
     )
 
 

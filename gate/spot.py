@@ -157,7 +157,8 @@ class Spot:
 
     def is_set_aside(self, position: int) -> bool:
         """True if what stands there is negated or contrasted."""
-        return set_aside(self.clauses, position)
+        beside = (self.before(name, position) >= 0 for name in ("negations", "contrasts"))
+        return any(beside) or set_aside(self.clauses, position)
 
     def small_numbers(self) -> Iterator[tuple[int | None, int, int]]:
         """Whole numbers of at most four digits, number words and numerals, as digits where they are one."""
