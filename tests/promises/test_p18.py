@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from inference.calibration.bound import Bound, Scored, certify, parted
 from inference.calibration.watch import SHIFT, Traffic, current
 
+pytestmark = pytest.mark.slow
+
 CACHED = Path(__file__).resolve().parents[1] / "fixtures" / "scores" / "banking77-lexical.npz"
 ALPHA = DELTA = 0.05
 RESPLITS, SHIFTED = 1000, 200
