@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from gate.lexicon import (
     ANAPHOR,
+    ASIDE,
     CLAUSE,
     COAXING,
     CONDITIONAL,
@@ -273,12 +274,15 @@ def _opens(text: str, hits: Sequence[Hit], jumps: Mapping[int, int]) -> dict[int
     not inside a negator (不再)."""
     asking = {h.start for h in hits if h.tags & ASKING}
     found: dict[int, bool] = {}
-    negator = 0
+    negator, verb = 0, False
     for hit in hits:
-        if hit.tags & (CLAUSE | CONJUNCTION) or (
-            hit.tags & JOINER and hit.start >= negator and skip(text, hit.end, jumps) in asking
+        if (
+            hit.tags & (CLAUSE | CONJUNCTION)
+            or (hit.tags & ASIDE and verb)
+            or (hit.tags & JOINER and hit.start >= negator and skip(text, hit.end, jumps) in asking)
         ):
-            found[hit.start] = not hit.tags & CLAUSE
+            found[hit.start] = not hit.tags & (CLAUSE | ASIDE)
+        verb = verb or bool(hit.tags & CUES)
         if hit.tags & NEGATION:
             negator = max(negator, hit.end)
     return found

@@ -84,11 +84,14 @@ def reading(
     return Reading(lexicon, text, by_start, dict(names), dict(amounts))
 
 
-def asks_for(read: Reading, verb: Hit, clause: Span, actions: frozenset[str]) -> frozenset[str]:
+def asks_for(
+    read: Reading, verb: Hit, clause: Span, topic: Span | None, actions: frozenset[str]
+) -> frozenset[str]:
     """Those of `actions` whose object or noun, a name, or an anaphor ends the verb's noun phrase.
 
     What follows it up to the end of the clause must be known words; for actions without object
-    anything may follow a word that opens one (change my address to ...).
+    anything may follow a word that opens one (change my address to ...). Where nothing follows the
+    verb, its object may be the whole of the clause before it, `topic` (my debit card, please freeze).
     """
     end = clause[1]
     passive = _form(read, clause[0], verb, PASSIVE)
@@ -96,6 +99,10 @@ def asks_for(read: Reading, verb: Hit, clause: Span, actions: frozenset[str]) ->
         return _done(read, verb, clause, passive, actions)
     closed = verb.tags & NOUNS or _closes_with_noun(read, verb)
     head = Head(verb.end, "") if closed else _head(read, verb.end)
+    if head is None and topic is not None and _consumed(read, verb.end, end, False):
+        named = _head(read, topic[0])
+        if named is not None and _consumed(read, named.end, topic[1], False):
+            return _fitting(read, actions, named, verb)
     if head is None or not _consumed(read, head.end, end, actions <= read.lexicon.objectless):
         return frozenset()
     return _fitting(read, actions, head, verb)
@@ -195,6 +202,8 @@ def _consumed(read: Reading, position: int, end: int, payload: bool) -> bool:
         word = _WORD.match(read.text, position)
         if position in read.names:
             position = _next(read.text, read.names[position])
+        elif (counted := _counted(read, position)) > position:
+            position = _next(read.text, counted)
         elif position in read.amounts and (payload or _is_order(read, position)):
             position = _next(read.text, read.amounts[position])
         elif _longest(read, position, RETRACTION) is not None:
@@ -212,6 +221,17 @@ def _consumed(read: Reading, position: int, end: int, payload: bool) -> bool:
         else:
             return False
     return True
+
+
+def _counted(read: Reading, position: int) -> int:
+    """Where an amount in words ends that one may order (five hundred dollars), or -1."""
+    word = _WORD.match(read.text, position)
+    while word is not None and word.group() in read.lexicon.numerals.words:
+        position = _next(read.text, word.end())
+        word = _WORD.match(read.text, position)
+        if word is not None and word.group() in read.lexicon.order_units:
+            return word.end()
+    return -1
 
 
 def _is_quantified(read: Reading, position: int) -> bool:

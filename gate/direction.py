@@ -88,6 +88,7 @@ def _asked(
     declared: Sequence[Hit],
 ) -> list[Asked]:
     found: list[Asked] = []
+    topic = _topic(clauses, clause)
     spaceless = coverage_reading.spaceless(done_to.text, clause.start, clause.end)
     for hit in declared:
         actions = lexicon.verbs[hit.phrase]
@@ -97,10 +98,20 @@ def _asked(
         if actions and spaceless:
             actions = coverage_reading.asks_for(done_to, clauses, clause, hit, actions)
         elif actions:
-            actions = complement_reading.asks_for(done_to, hit, (clause.start, clause.end), actions)
+            span = (clause.start, clause.end)
+            actions = complement_reading.asks_for(done_to, hit, span, topic, actions)
         if actions:
             found.append(Asked(hit.start, hit.end, tuple(sorted(actions))))
     return found
+
+
+def _topic(clauses: Sequence[Clause], clause: Clause) -> Span | None:
+    """The clause right before it in its sentence, where that asks for nothing and is not set aside."""
+    at = clauses.index(clause)
+    before = clauses[at - 1] if at else None
+    if before is None or before.sentence != clause.sentence or before.talk or before.quoted:
+        return None
+    return (before.start, before.end) if before.asks_from is None else None
 
 
 def _owners_before(read: Reading, earlier: Sequence[Clause]) -> frozenset[str]:

@@ -41,6 +41,8 @@ class LanguagePack:
     """Those among the request forms that a verb in -ing follows (would you mind, ...)."""
     participle_forms: Words = ()
     """Those among the forms that an object and a participle may follow (i want ... frozen)."""
+    asides: Words = ()
+    """Phrases that open a remark of its own behind a verb, mark or not (i don't, i no longer)."""
     passive_forms: Words = ()
     """Forms between an object and a participle or a verb in -ing (my card needs to be frozen)."""
     corrections: Words = ()

@@ -21,7 +21,7 @@ LISTS: Final = (
     "write_cues", "anaphors", "third_person", "topics", "openings", "light_verbs",
     "retractions", "disposals", "softeners", "question_particles", "coaxing",
     "gerund_forms", "participle_forms", "turns", "corrections",
-    "passive_forms",
+    "passive_forms", "asides",
 )  # fmt: skip
 """The lists of a language pack that are looked for all over a text; one bit per list."""
 
@@ -30,7 +30,7 @@ LISTS: Final = (
     REPORTED, PAST, QUESTION, READ, WRITE, ANAPHOR, THIRD, TOPIC, OPENING, LIGHT,
     RETRACTION, DISPOSAL, SOFTENER, PARTICLE, COAXING,
     GERUND_FORM, PARTICIPLE_FORM, TURN, CORRECTION,
-    PASSIVE,
+    PASSIVE, ASIDE,
 ) = (1 << i for i in range(len(LISTS)))  # fmt: skip
 TYPE_NOUN: Final = 1 << len(LISTS)
 ACTION_NOUN: Final = TYPE_NOUN << 1
