@@ -289,9 +289,11 @@ def faults(file: File, schema: Sequence[str]) -> list[str]:
     """What the file's journal mode, tables, indexes and triggers lack or have too much, in words."""
     with file.reading() as connection:
         rows = connection.exec_driver_sql("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
-        found = {row[0] for row in rows}
+        texts = [*rows.scalars()]
         logs = file.still or pragma(connection, "journal_mode") == "wal"
+    found = {sql for sql in texts if isinstance(sql, str)}
     return [
+        *([] if len(found) == len(texts) else ["its table of contents is damaged"]),
         *([] if logs else ["it does not keep a write-ahead log"]),
         *(f"`{_title(sql)}` is missing or altered" for sql in schema if sql not in found),
         *(f"`{_title(sql)}` is not ours" for sql in sorted(found - set(schema))),

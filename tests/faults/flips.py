@@ -19,10 +19,15 @@ NOW = datetime(2026, 12, 1, 9, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Flips:
-    """How many bytes were flipped, and how many of those flips nobody could see."""
+    """How many bytes were flipped, how many of those flips nobody could see, and what went wrong.
+
+    A breach is a flip that `verify` lets pass although a record reads otherwise, or on which it
+    fails in any way but by a LedgerError.
+    """
 
     tried: int
     quiet: int
+    breaches: tuple[str, ...]
 
 
 def small(path: Path) -> list[Stored]:
@@ -36,11 +41,9 @@ def small(path: Path) -> list[Stored]:
 
 
 def flip(path: Path, file: Path, rows: Sequence[Stored], at: Iterable[int], mask: int) -> Flips:
-    """Flip bytes of one file of a ledger, one at a time, in a copy of it.
-
-    AssertionError for a flip that `verify` lets pass although a record reads otherwise.
-    """
+    """Flip bytes of one file of a ledger, one at a time, in a copy of it."""
     tried = quiet = 0
+    breaches = []
     whole = {p.name: p.read_bytes() for p in path.parent.glob("*.sqlite")}
     with scratch() as folder:
         for name, data in whole.items():
@@ -51,10 +54,13 @@ def flip(path: Path, file: Path, rows: Sequence[Stored], at: Iterable[int], mask
             data[place] ^= mask
             (folder / file.name).write_bytes(data)
             tried += 1
-            quiet += not _found(folder / path.name, rows, place)
+            try:
+                quiet += not _found(folder / path.name, rows, place)
+            except Exception as error:
+                breaches.append(f"byte {place}, mask {mask}: {type(error).__name__}: {error}")
             for extra in folder.glob("*-*"):
                 extra.unlink()
-    return Flips(tried, quiet)
+    return Flips(tried, quiet, tuple(breaches))
 
 
 def _found(path: Path, rows: Sequence[Stored], place: int) -> bool:

@@ -245,3 +245,14 @@ def test_what_was_opened_for_reading_for_a_moment_is_written_later(
     add(file, "two")
     assert names(file) == ["one", "two"]
     file.close()
+
+
+@pytest.mark.parametrize("value", ["CAST(sql AS BLOB)", "12", "x'ff'"])
+def test_a_schema_that_is_no_text_is_damage_with_a_name(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "file.sqlite"
+    opened(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(f"UPDATE sqlite_master SET sql = {value}")  # noqa: S608
+    with pytest.raises(LedgerError, match=r"table of contents is damaged|damaged or cut short"):
+        opened(path).close()
