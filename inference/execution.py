@@ -6,7 +6,7 @@ between the two is settled by asking for the key, never by sending again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -33,7 +33,15 @@ from gate.resolution import closed_lists, entry_of
 from inference.appliance import Appliance
 from inference.connectors import outcomes, roster
 from inference.connectors.outcomes import Settled
-from inference.connectors.protocol import Order, Outcome, Refused, failed
+from inference.connectors.protocol import (
+    Order,
+    Outcome,
+    Reason,
+    Refused,
+    Status,
+    failed,
+    in_doubt,
+)
 from inference.connectors.roster import Dispatched
 from inference.sources import Untold
 
@@ -116,8 +124,10 @@ def execute(appliance: Appliance, due: Due) -> Executed:
         outcome = failed(against)
     else:
         outcome = roster.execute(appliance.roster, due.order, due.key)
-    decision_id = due.order.decision_id
-    recorded = outcomes.record(appliance.book.ledger, decision_id, outcome, appliance.clock())
+    ledger, decision_id = appliance.book.ledger, due.order.decision_id
+    recorded = outcomes.record(
+        ledger, decision_id, outcome, appliance.clock(), unless_doubted=bool(against)
+    )
     return Executed(outcome, recorded)
 
 
@@ -127,21 +137,31 @@ def last_look(appliance: Appliance, due: Due) -> str:
     Everything is decided once more, with the clock as it is now and state and session read anew
     where there is a source; a pinned fact that changed since the customer was asked closes, too.
     """
-    now, request = appliance.clock(), due.request
-    if now >= due.order.valid_until:
+    order = due.order
+    request = reread(appliance, due.request, order.action_id, order.object_id)
+    if isinstance(request, Untold):
+        return f"{STATE}{request.reason}"
+    now = appliance.clock()
+    if now >= order.valid_until:
         return f"{STATE}EXPIRED"
-    state, session = request.state, request.session
-    if appliance.source is not None and session is not None:
-        told = appliance.source.read(session.subject, due.order.action_id, due.order.object_id)
-        if isinstance(told, Untold):
-            return f"{STATE}{told.reason}"
-        state, session = told.state, told.session
-    fresh = Situation(state, now, session, request.candidates, due.goes_on.earlier)
+    fresh = Situation(request.state, now, request.session, request.candidates, due.goes_on.earlier)
     again = decide(appliance.configuration, fresh, due.findings, due.answer)
     same = confirmation.write(again) == confirmation.write(due.verdict)
     if again.terminal is Terminal.DISPATCH and same:
         return ""
     return f"{STATE}CHANGED:{again.rule_id}"
+
+
+def reread(
+    appliance: Appliance, request: Request, action_id: str, object_id: str
+) -> Request | Untold:
+    """The request with state and session as they are now, where there is a source to ask."""
+    if appliance.source is None or request.session is None:
+        return request
+    told = appliance.source.read(request.session.subject, action_id, object_id)
+    if isinstance(told, Untold):
+        return told
+    return replace(request, state=told.state, session=told.session)
 
 
 def question(
@@ -151,7 +171,8 @@ def question(
     lists = closed_lists(configuration.registry.entries, request.session)
     language = findings.language or configuration.languages[0]
     entry = entry_of(lists, verdict.object_id)
-    text = confirmation.text(configuration, verdict, entry, language, findings.direction)
+    own = request.session.objects if request.session else ()
+    text = confirmation.text(configuration, verdict, entry, language, findings.direction, own)
     if text is None:
         raise LedgerError(f"action `{verdict.action_id}` has no text that reads it back")
     return text
@@ -187,7 +208,8 @@ def due_of(appliance: Appliance, stored: Stored) -> Due | None:
 def settle(appliance: Appliance) -> tuple[Settled, ...]:
     """Deliver what outboxes keep, ask about every dispatch without a recorded end, record the ends.
 
-    At start, and from time to time. LedgerError where ledger or outbox cannot be used.
+    What never reached its outbox is handed over after a last look of its own. At start, and from
+    time to time. LedgerError where ledger or outbox cannot be used.
     """
     roster.relay(appliance.roster)
 
@@ -198,7 +220,24 @@ def settle(appliance: Appliance) -> tuple[Settled, ...]:
             key=str(record["confirm"]["of"]),
             action_id=str(record["action_id"]),
             valid_until=moment(record["confirm"]["valid_until"]),
-            order=None if due is None else due.order,
+            order=None if due is None else _to_hand_over(appliance, due),
         )
 
     return outcomes.settle(appliance.roster, appliance.book.ledger, dispatched)
+
+
+def _to_hand_over(appliance: Appliance, due: Due) -> Order | None:
+    """The order of a dispatch that reached nobody, if it may still be handed over.
+
+    Its doubt is recorded first: another process that is still at it records no failure after that.
+    """
+    duty = appliance.roster.duties.get(due.order.action_id)
+    if duty is None or not duty.connector.may_repeat:
+        return None
+    if duty.connector.status(due.key).status is not Status.UNKNOWN:
+        return None
+    doubt, decision_id = in_doubt(Reason.NOT_YET_KNOWN), due.order.decision_id
+    recorded = outcomes.record(appliance.book.ledger, decision_id, doubt, appliance.clock())
+    if recorded is not book.Outcome.IN_DOUBT or last_look(appliance, due):
+        return None
+    return due.order

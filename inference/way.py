@@ -18,11 +18,12 @@ from gate.catalog import Action
 from gate.controller import decide
 from gate.errors import LedgerError
 from gate.records import Mode, Proposal, Request, Reserved, Situation, Terminal
-from inference import decision, messages, pathways, recording, turns, writes
+from inference import decision, execution, messages, pathways, recording, turns, writes
 from inference.appliance import Appliance
 from inference.drafts import Draft
 from inference.routed import ANSWERED, BOUNDED, REPLAYED, Answered, Routed
 from inference.routing import route
+from inference.sources import Untold
 from inference.speaking import bounded, closed, entry_of, not_durable, pack_of
 
 __all__ = ["ANSWERED", "BOUNDED", "REPLAYED", "Answered", "Routed", "answer", "route"]
@@ -49,8 +50,12 @@ def answer(appliance: Appliance, request: Request) -> Answered:
 
 
 def _answered_again(appliance: Appliance, routed: Routed, action: Action) -> Answered:
-    """A read that is asked for again: decided anew on the clock of now, before anything is read."""
-    request = routed.request
+    """A read that is asked for again: decided anew on clock, state and session of now."""
+    found = execution.reread(appliance, routed.request, action.action_id, routed.verdict.object_id)
+    if isinstance(found, Untold):
+        ended = closed(appliance, routed, Reserved.STATE, (f"{execution.STATE}{found.reason}",))
+        return replace(ended, status=REPLAYED)
+    request, routed = found, replace(routed, request=found)
     situation = Situation(request.state, appliance.clock(), request.session, request.candidates)
     proposal = Proposal(action.action_id, None, (action.action_id,), Decimal(1), turns.TIER)
     verdict = decide(appliance.configuration, situation, routed.findings, proposal)

@@ -62,19 +62,22 @@ def append_outcome(
     *,
     at: datetime,
     detail: Mapping[str, Any] | None = None,
+    unless_doubted: bool = False,
 ) -> Appended:
     """Chain an outcome to its decision, whose digest the record names; durable on return.
 
     `detail` holds codes, ids and digests, never text. OutcomeKnown if the end of the execution is
-    recorded already, LedgerError for an unknown decision or if the record is not durable.
+    recorded already, or with `unless_doubted` that it is in doubt; LedgerError for an unknown
+    decision or if the record is not durable.
     """
     decision = ledger.get(decision_id)
     if decision is None:
         raise LedgerError(f"decision `{decision_id}` is not in the ledger; check the id")
     told = {**(detail or {}), "decision": decision.digest}
     record = event(Kind.OUTCOME, at, decision_id=decision_id, status=outcome.value, detail=told)
+    doubts = (f"{IN_DOUBT}{decision_id}",) if unless_doubted else ()
     try:
-        return ledger.append(record)
+        return ledger.append(record, unless=doubts)
     except DuplicateRequest as known:
         status = known.stored.current["status"]
         problem = f"decision `{decision_id}` is recorded as `{status}`; nothing was added"

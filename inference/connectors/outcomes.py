@@ -37,16 +37,31 @@ class Settled:
         return RECORDED[self.outcome.status] is self.recorded or not self.outcome.settled
 
 
-def record(ledger: Ledger, decision_id: str, outcome: Outcome, at: datetime) -> book.Outcome:
+def record(
+    ledger: Ledger,
+    decision_id: str,
+    outcome: Outcome,
+    at: datetime,
+    *,
+    unless_doubted: bool = False,
+) -> book.Outcome:
     """Chain an outcome to its decision; how the ledger states it on return.
 
-    That is another one where the end, or the doubt, was recorded before. LedgerError where nothing
-    could be made durable.
+    That is another one where the end, or the doubt, was recorded before. `unless_doubted` is for a
+    failure that only its own process knows of: whoever recorded the doubt may be handing the order
+    over. LedgerError where nothing could be made durable.
     """
     detail = {"reference": outcome.reference, "reason": outcome.reason}
     told = {name: text for name, text in detail.items() if text}
     try:
-        book.append_outcome(ledger, decision_id, RECORDED[outcome.status], at=at, detail=told)
+        book.append_outcome(
+            ledger,
+            decision_id,
+            RECORDED[outcome.status],
+            at=at,
+            detail=told,
+            unless_doubted=unless_doubted,
+        )
     except book.OutcomeKnown as known:
         return known.outcome
     return RECORDED[outcome.status]
