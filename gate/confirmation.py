@@ -7,7 +7,7 @@ No model takes part.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Final
@@ -85,24 +85,39 @@ def text(
     entry: Entry | None,
     language: str,
     direction: Direction,
+    own: Sequence[Entry] = (),
 ) -> str | None:
     """The question that reads a write back; None where the action's text cannot read all of it back.
 
-    A part in square brackets is left out if a slot in it is not filled. Long numbers in the name of
-    an own object are masked.
+    A part in square brackets is left out if a slot in it is not filled. `own` are the session's
+    objects, of which one may fill a slot; long numbers in their names are masked.
     """
     action = configuration.catalog.actions[str(verdict.action_id)]
     template = action.confirm.get(language)
     if template is None:
         return None
-    values = {name: shown(value) for name, value in verdict.slots.items()}
+    values = {n: _read_back(configuration, n, v, own) for n, v in verdict.slots.items()}
     if entry is not None:
-        values["object"] = masked(entry.display_name) if entry.own else entry.display_name
+        values["object"] = _named(entry)
     template = _OPTIONAL.sub(lambda part: _part(part[1], values), template)
     if places(template) != values.keys():
         return None
     question = _PLACE.sub(lambda place: values[place[1]], template)
     return " ".join((question, *_remarks(configuration, verdict, language, direction)))
+
+
+def _read_back(
+    configuration: Configuration, name: str, value: SlotValue, own: Sequence[Entry]
+) -> str:
+    """A slot's value, an own object by its name."""
+    spec = configuration.catalog.slots.get(name)
+    if spec is None or spec.type != "object":
+        return shown(value)
+    return next((_named(e) for e in own if e.object_id == value), shown(value))
+
+
+def _named(entry: Entry) -> str:
+    return masked(entry.display_name) if entry.own else entry.display_name
 
 
 def _part(part: str, values: Mapping[str, str]) -> str:

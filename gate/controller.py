@@ -411,7 +411,9 @@ def _state(case: Case) -> tuple[str, ...]:
 def _duplicate(case: Case) -> tuple[str, ...]:
     """An equal write whose end is not known: neither asked for again nor carried out again."""
     equal = case.situation.earlier.equal
-    return ("EQUAL_WRITE_OPEN",) if equal is not None and equal.open else ()
+    if case.action.mode is not Mode.WRITE or equal is None or not equal.open:
+        return ()
+    return ("EQUAL_WRITE_OPEN",)
 
 
 CHECKS: tuple[tuple[Reserved, Check], ...] = (

@@ -29,6 +29,11 @@ def is_yes(configuration: Configuration, utterance: str) -> bool:
     return not folded or any(said in pack.yes_phrases for pack in packs)
 
 
+def is_question(utterance: str) -> bool:
+    """True for a text with a question mark, which answers nothing."""
+    return "?" in fold(utterance)
+
+
 def pick(
     configuration: Configuration,
     options: Sequence[Option],
@@ -41,10 +46,9 @@ def pick(
     By its number, by a yes where there is one option, by its object's name, by the name of its
     action, or by words that all belong to one option only. Ways that lead to two options pick none.
     """
-    text = fold(utterance)
-    if "?" in text or not _only_answers(turn):
+    if is_question(utterance) or not _only_answers(turn):
         return None
-    text = text.strip(_MARKS)
+    text = fold(utterance).strip(_MARKS)
     ways = (
         _by_number(configuration, options, text),
         options[0] if len(options) == 1 and text and is_yes(configuration, text) else None,

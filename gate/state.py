@@ -135,13 +135,20 @@ def value_of(
     if predicate.source == GATE:
         if name in state:
             return Broken.REFUSED
-        return _typed(predicate, gate_values.get(name), now)
+        return _computed(predicate, gate_values.get(name), now)
     raw = state.get(name)
     if type(raw) is dict or type(raw) is MappingProxyType:
         return _dated(predicate, raw, now)
     if predicate.max_age_s is not None and raw is not None:
         return Broken.STALE
     return _typed(predicate, raw, now)
+
+
+def _computed(predicate: Predicate, value: object, now: datetime) -> Value | Broken:
+    """What the gate itself computed: a day that a customer names may well be to come."""
+    if predicate.type == TIMESTAMP and type(value) is datetime and value.utcoffset() is not None:
+        return value
+    return _typed(predicate, value, now)
 
 
 def _dated(predicate: Predicate, raw: Mapping[object, object], now: datetime) -> Value | Broken:

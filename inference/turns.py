@@ -118,6 +118,8 @@ def _given(
 ) -> tuple[SlotFound, ...]:
     """What a turn gives for the slots that the turn before lacked."""
     found: list[SlotFound] = []
+    if dialogue.is_question(asked.utterance):
+        return ()
     for name in left.awaits:
         alone = find_alone(configuration, asked, configuration.catalog.slots[name])
         found += dialogue.given(name, option.action_id, turn, alone)

@@ -127,7 +127,8 @@ def _question(
     lists = closed_lists(configuration.registry.entries, request.session)
     entry = entry_of(lists, verdict.object_id)
     language = findings.language or configuration.languages[0]
-    return confirmation.text(configuration, verdict, entry, language, findings.direction)
+    own = request.session.objects if request.session else ()
+    return confirmation.text(configuration, verdict, entry, language, findings.direction, own)
 
 
 def _dialogue_until(

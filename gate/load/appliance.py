@@ -247,6 +247,9 @@ def _terminals(document: Document, given: Mapping[str, str]) -> Mapping[Reserved
         if value not in BOUNDED:
             problem = f"unknown terminal `{shown(value)}` of `{key}`"
             raise document.error(problem, loc, did_you_mean(value, BOUNDED))
+        if key == Reserved.DIALOGUE and value == Terminal.CLARIFY:
+            fix = "clarifications end there; use HANDOFF"
+            raise document.error(f"terminal of `{key}` is `CLARIFY`", loc, fix)
         terminals[Reserved(key)] = Terminal(value)
     return MappingProxyType(terminals)
 

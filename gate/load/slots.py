@@ -53,6 +53,9 @@ class SlotsFile(FileModel):
     """The slots."""
 
 
+OBJECT: Final = "object"
+"""The place of an action's object in the text that confirms it, so no slot's name."""
+
 EMPTY: Final[Mapping[str, SlotSpec]] = MappingProxyType({})
 """No slots: no action may name one."""
 
@@ -76,6 +79,8 @@ def read(document: Document, types: Mapping[str, ObjectType]) -> Mapping[str, Sl
         loc = ("slots", index)
         if model.name in specs:
             raise document.error(f"slot `{model.name}` is listed twice", loc, "rename one")
+        if model.name == OBJECT:
+            raise document.error(f"slot `{OBJECT}` has a reserved name", loc, "rename it")
         problem = _contradiction(model) or _range(model)
         if problem:
             key, what, fix = problem
