@@ -128,7 +128,7 @@ def test_in_the_clear_state_no_rule_stands_against_any_action(
 ) -> None:
     calm = writes.clear()
     session = writes.sessions(writes.DEMO)["dana"]
-    findings = find(configuration, Request("1", "bench", "hello", session=session))
+    findings = find(configuration, Request("1", "bench", "$500", session=session))
     for action_id in configuration.catalog.actions:
         proposal = Proposal(action_id, None, (action_id,), Decimal(1), writes.BACKEND)
         situation = Situation(calm.state, calm.now, session)

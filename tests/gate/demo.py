@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
@@ -40,6 +41,9 @@ CALM: dict[str, object] = {
     "pending_transactions": dated(0),
     "account_opened_at": ago(days=400),
 }
+CALM_SLOTS: Mapping[str, Mapping[str, object]] = {"FUND_ORDER": {"amount": Decimal(100)}}
+"""What the text of a calm request gives an action's slots that rules read, by name."""
+
 EMPTY_ACCOUNT = {"available_balance": dated("0.00")}
 CALM_OF: Mapping[str, Mapping[str, object]] = {"CLOSE_ACCOUNT": EMPTY_ACCOUNT}
 """What differs from CALM where an action asks for the opposite."""

@@ -4,6 +4,7 @@ dies."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from gate.configuration import Configuration
 from gate.load import load
 from gate.records import Boundary
 from gate.rules import Outcome, Rule, RulesVerdict, build, evaluate
-from tests.gate.demo import CALM, demo, demo_state
+from gate.state import SLOT_PREFIX, Broken
+from tests.gate.demo import CALM, CALM_SLOTS, demo, demo_state
 from tests.gate.engine import NOW, PARTS, REAL, ago, changed, dated, says, source_of
 from tests.gate.mutants import BATTERIES, MUTANTS, Mutant, survives
 
@@ -76,6 +78,17 @@ DEMO_CASES: Mapping[str, tuple[str, Change, Change]] = {
         {"available_balance": dated("100.00")},
     ),
     "R-460": ("FUND_ORDER", {"orders_today": dated(5)}, {"orders_today": dated(4)}),
+    "R-470": ("FUND_ORDER", {"slot.amount": Decimal("99.99")}, {"slot.amount": Decimal(100)}),
+    "R-480": (
+        "FUND_ORDER",
+        {"slot.amount": Decimal("5000.01")},
+        {"slot.amount": Decimal(5000), "available_balance": dated("5000.00")},
+    ),
+    "R-490": (
+        "FUND_ORDER",
+        {"slot.amount": Decimal("1000.01")},
+        {"slot.amount": Decimal(1000)},
+    ),
     "R-510": ("FUND_ORDER", {"available_balance": dated("-0.01")}, {}),
     "R-520": ("CLOSE_ACCOUNT", {"available_balance": dated("0.01")}, {}),
     "R-530": ("CLOSE_ACCOUNT", {"pending_transactions": dated(1)}, {}),
@@ -93,11 +106,19 @@ DEMO_CASES: Mapping[str, tuple[str, Change, Change]] = {
 """Rule -> an action it applies to, the change that makes it true, one that just does not."""
 
 
+def told(action: str | None, state: Mapping[str, object]) -> tuple[Change, Change]:
+    """State and slots: `slot.NAME` in a change stands for what the text gives."""
+    slots = {n.removeprefix(SLOT_PREFIX): v for n, v in state.items() if n.startswith(SLOT_PREFIX)}
+    given = {n: v for n, v in state.items() if not n.startswith(SLOT_PREFIX)}
+    return given, {**CALM_SLOTS.get(action or "", {}), **slots}
+
+
 def decided(
     configuration: Configuration, action: str | None, state: Mapping[str, object]
 ) -> RulesVerdict:
+    given, slots = told(action, state)
     return evaluate(
-        configuration.rules, action, configuration.predicates, state, {}, {}, NOW, trace=True
+        configuration.rules, action, configuration.predicates, given, {}, slots, NOW, trace=True
     )
 
 
@@ -144,7 +165,7 @@ def test_p08_every_demo_rule_is_seen_erring_on_everything_it_reads(rule_id: str)
     action = DEMO_CASES[rule_id][0]
     (rule,) = [r for r in demo().rules.rules if r.rule_id == rule_id]
     assert reads(rule.when)
-    for name in reads(rule.when):
+    for name in (n for n in reads(rule.when) if not n.startswith(SLOT_PREFIX)):
         for raw in (None, object(), dated(CALM[name], days=-1)):
             state = demo_state(action, {name: raw})
             assert_errs_alone(demo(), rule, action, state)
@@ -152,12 +173,22 @@ def test_p08_every_demo_rule_is_seen_erring_on_everything_it_reads(rule_id: str)
             assert says(decided(demo(), action, state)) == (first.on_error, first.rule_id)
 
 
+@pytest.mark.parametrize("rule_id", ["R-470", "R-480", "R-490"])
+@pytest.mark.parametrize("fault", [None, Broken.AMBIGUOUS])
+def test_p08_a_demo_rule_waits_for_an_amount_that_is_left_open(rule_id: str, fault: Broken) -> None:
+    verdict = decided(demo(), "FUND_ORDER", demo_state("FUND_ORDER", {"slot.amount": fault}))
+    assert says(verdict) == (Boundary.CLARIFY, "G-SLOT")
+    assert rule_id in verdict.pending
+    assert outcome_of(verdict, rule_id) is Outcome.PENDING
+
+
 def assert_errs_alone(
     configuration: Configuration, rule: Rule, action: str, state: Mapping[str, object]
 ) -> None:
     """The rule errs and decides where no other one stands above it."""
     alone = build([rule, configuration.rules.default], "alone")
-    verdict = evaluate(alone, action, configuration.predicates, state, {}, {}, NOW, trace=True)
+    given, slots = told(action, state)
+    verdict = evaluate(alone, action, configuration.predicates, given, {}, slots, NOW, trace=True)
     assert outcome_of(verdict, rule.rule_id) is Outcome.ERROR
     assert says(verdict) == (rule.on_error, rule.rule_id)
     assert verdict.reason_codes
