@@ -175,12 +175,10 @@ def intent(book: Book, request: Request, write: Write) -> str | None:
 
 def clarifications(book: Book, who: str | None, since: datetime) -> int:
     """How often a speaker was asked since then and since the last dispatch; confirmations apart."""
+    recent = book.receipts.by_speaker(who, since, RECENT) if who else []
+    known = book.ledger.find_all(recent) if recent else {}
     count = 0
-    for decision_id in book.receipts.by_speaker(who, since, RECENT) if who else ():
-        stored = book.ledger.get(decision_id)
-        if stored is None:
-            continue
-        record = stored.current
+    for record in (known[i].current for i in recent if i in known):
         if record["terminal"] == Terminal.DISPATCH:
             return count
         count += record["terminal"] == Terminal.CLARIFY and not _asked_to_confirm(record)
