@@ -158,7 +158,7 @@ def _head(read: Reading, start: int) -> Head | None:
     position, spare = _next(read.text, start), MODIFIERS
     while position < len(read.text):
         if position in read.names:
-            return Head(read.names[position], "")
+            return Head(read.names[position], noun_of(read, position))
         if position in read.amounts and _ZERO.match(read.text, position):
             return None
         if position in read.amounts:
@@ -221,6 +221,12 @@ def _consumed(read: Reading, position: int, end: int, payload: bool) -> bool:
         else:
             return False
     return True
+
+
+def noun_of(read: Reading, start: int) -> str:
+    """The noun that is the whole of the name at `start` (debit card), or ''."""
+    hits = (h for h in read.hits.get(start, ()) if h.tags & NOUNS)
+    return next((h.phrase for h in hits if h.end == read.names[start]), "")
 
 
 def _counted(read: Reading, position: int) -> int:

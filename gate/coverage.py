@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from gate.clauses import Clause
-from gate.complement import NOUNS, Reading, fits
+from gate.complement import NOUNS, Reading, fits, noun_of
 from gate.lexicon import (
     ACTION_NOUN,
     ANAPHOR,
@@ -70,7 +70,7 @@ def asks_for(
         return frozenset()
     named = [h for h in heads if h]
     if named:
-        return _fitting(read, actions, named)
+        return _fitting(read, actions, named, verb.phrase in read.lexicon.weak)
     if verb.phrase in read.lexicon.weak:
         return frozenset()
     if _names_itself(read, verb):
@@ -78,7 +78,7 @@ def asks_for(
     before = _antecedent(read, clauses[:at])
     if before is None or (not before and clause.bare):
         return frozenset()
-    return _fitting(read, actions, [before])
+    return _fitting(read, actions, [before], False)
 
 
 def _led_to(read: Reading, clauses: Sequence[Clause]) -> bool:
@@ -103,9 +103,18 @@ def _carried(read: Reading, clause: Clause, verb: Hit) -> list[State]:
     return [s for s in found if s.position >= verb.start and s.heads]
 
 
-def _fitting(read: Reading, actions: frozenset[str], ways: Iterable[Heads]) -> frozenset[str]:
-    """The actions that take what a way of reading names; a clause that names nothing fits all."""
+def _fitting(
+    read: Reading, actions: frozenset[str], ways: Iterable[Heads], weak: bool
+) -> frozenset[str]:
+    """The actions that take what a way of reading names; a clause that names nothing fits all, but
+    not a weak verb, which takes no anaphor either."""
     heads = {h for way in ways for h in way}
+    if weak:
+        heads = {
+            h for h in heads if h == NAME or h in read.lexicon.nouns or h in read.lexicon.types
+        }
+        if not heads:
+            return frozenset()
     if not heads or NAME in heads:
         return actions
     return frozenset(a for a in actions if any(fits(read.lexicon, a, h) for h in heads))
@@ -118,22 +127,29 @@ def _names_itself(read: Reading, verb: Hit) -> bool:
 
 
 def _antecedent(read: Reading, earlier: Sequence[Clause]) -> Heads | None:
-    """What the nearest earlier clause names that says more than courtesies; None if nothing known."""
+    """What the nearest earlier clause that says more than courtesies is about; None if not known.
+
+    It is about a noun that something is said of (借记卡丢了), not about one that is only part of what
+    is named (借记卡的短信).
+    """
     for clause in reversed(earlier):
-        if any(
-            not s.heads
-            for s in _ways(read, clause.start, clause.end, _back(read, clause.end, False))
-        ):
+        start, end = clause.start, clause.end
+        if any(not s.heads for s in _ways(read, start, end, _back(read, end, False))):
             continue
         named = [
             s.heads
-            for s in _reached(read, clause.start, clause.end, _front(read, False, clause.end))
-            if s.heads
+            for s in _reached(read, start, end, _front(read, False, end))
+            if s.heads and not s.owed and (s.position >= end or _said_of(read, s.position))
         ]
         if _ends_with_name(read, clause):
             named.append(frozenset({NAME}))
         return frozenset(h for heads in named for h in heads) or None
     return frozenset()
+
+
+def _said_of(read: Reading, position: int) -> bool:
+    """True if what follows is said of a thing; white space and marks do not count."""
+    return read.lexicon.predicates.starting_at(read.text, position) > 0
 
 
 def _ends_with_name(read: Reading, clause: Clause) -> bool:
@@ -246,7 +262,7 @@ def _things(read: Reading, state: State, free: bool) -> Iterator[State]:
     """Names, nouns, amounts, and the words that stand around them."""
     lexicon, text, at = read.lexicon, read.text, state.position
     if at in read.names:
-        yield _with(state, read.names[at], NAME)
+        yield _with(state, read.names[at], noun_of(read, at) or NAME)
     for hit in read.hits.get(at, ()):
         if hit.tags & (NOUNS | ANAPHOR):
             yield _with(state, hit.end, hit.phrase)

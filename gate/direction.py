@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from gate import complement as complement_reading
 from gate import coverage as coverage_reading
-from gate.clauses import Clause, governed
+from gate.clauses import Clause
 from gate.complement import NOUNS, Reading, Span, is_head, reading
+from gate.government import VERBS, governed
 from gate.lexicon import (
     CONJUNCTION,
-    GERUND,
-    PARTICIPLE,
     PARTICLE,
     QUESTION,
     READ,
@@ -22,7 +21,6 @@ from gate.lexicon import (
 )
 from gate.records import Direction
 
-VERBS: Final = WRITE | GERUND | PARTICIPLE
 Names = tuple[Sequence[Span], Sequence[Span]]
 
 

@@ -101,6 +101,8 @@ class LanguagePack:
     """Words that take back what was said before them (never mind, no wait, ...)."""
     prepositions: Words = ()
     """Han only: words that open what may stand between a request form and its verb (把, 为, 在, ...)."""
+    predicates: Words = ()
+    """Han only: words that begin what is said of a thing (不, 被, 丢, ...), never of a part of it."""
     origins: Words = ()
     """Han only: the prepositions among them before what something is changed from (从, 由)."""
     disposals: Words = ()

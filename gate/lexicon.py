@@ -139,6 +139,7 @@ class Lexicon:
     order_words: WordSet
     money_words: WordSet
     origins: WordSet
+    predicates: WordSet
 
 
 @lru_cache(maxsize=65536)
@@ -267,6 +268,7 @@ def _spaceless(packs: Sequence[LanguagePack]) -> dict[str, WordSet]:
         "payload_words": word_set(w for p in packs for w in p.payloads),
         "money_words": word_set(w for p in packs for w in p.amount_joiners),
         "origins": word_set(w for p in packs for w in p.origins),
+        "predicates": word_set(w for p in packs for w in p.predicates),
         "order_words": word_set(w for p in packs for w in p.order_units),
         "other_words": word_set(w for p in packs for w in p.quantifiers),
     }

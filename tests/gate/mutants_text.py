@@ -29,6 +29,7 @@ PARTS = (
     "clauses",
     "complement",
     "coverage",
+    "government",
     "direction",
     "objects",
     "findings",
@@ -134,7 +135,8 @@ def sentences(reader: Reader) -> None:
     for tag, load in texts.INSTITUTIONS.items():
         configuration = load()
         for case in texts.cases("direction", tag):
-            found = reader.findings.find(configuration, texts.request(case["text"]))
+            asked_for = texts.request(case["text"], session=case.get("session"))
+            found = reader.findings.find(configuration, asked_for)
             asked = sorted({i for a in found.asked for i in a.actions})
             expected = (case["direction"], case.get("asked", []), case.get("several", False))
             assert (found.direction.value, asked, found.several_requests) == expected, case
@@ -285,6 +287,7 @@ BATTERIES = {
     "clauses": sentences,
     "complement": sentences,
     "coverage": sentences,
+    "government": sentences,
     "direction": sentences,
     "objects": sentences,
     "findings": sentences,

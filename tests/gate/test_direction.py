@@ -17,7 +17,9 @@ DIRECTIONS = {tag: cases("direction", tag) for tag in INSTITUTIONS}
     ids=lambda value: value if isinstance(value, str) else value["text"],
 )
 def test_sentence(tag: str, case: dict[str, object]) -> None:
-    found = find(INSTITUTIONS[tag](), request(str(case["text"])))
+    session = case.get("session")
+    asked_for = request(str(case["text"]), session=str(session) if session else None)
+    found = find(INSTITUTIONS[tag](), asked_for)
     asked = sorted({action for a in found.asked for action in a.actions})
     assert (found.direction.value, asked, found.several_requests) == (
         case["direction"],

@@ -35,7 +35,7 @@ NOW = datetime(2026, 12, 1, 9, 0, 0, tzinfo=UTC)
 
 @cache
 def demo() -> Configuration:
-    """The demo institution, in English."""
+    """The demo institution, in English and Chinese."""
     return load(DEMO)
 
 
@@ -45,7 +45,12 @@ def haideng() -> Configuration:
     return load(FIXTURES / "zh")
 
 
-INSTITUTIONS: Mapping[str, Callable[[], Configuration]] = {"en": demo, "zh": haideng}
+INSTITUTIONS: Mapping[str, Callable[[], Configuration]] = {
+    "en": demo,
+    "zh": haideng,
+    "zh-bank": demo,
+}
+"""The institutions by the ending of their fixture files; `zh-bank` is the demo in Chinese."""
 
 
 def cases(name: str, tag: str) -> list[dict[str, Any]]:
@@ -65,10 +70,31 @@ SESSIONS: Mapping[str, Session] = {
         "C-1001",
         ("member",),
         (
-            entry("ACC-1001-1", "ACCOUNT", "Everyday Checking ending 4411", "checking", "4411"),
-            entry("ACC-1001-2", "ACCOUNT", "Rainy Day Savings ending 7702", "savings", "7702"),
-            entry("CARD-1001-1", "CARD", "Debit card ending 5316", "debit card", "5316"),
-            entry("CARD-1001-2", "CARD", "Visa credit card ending 9024", "credit card", "9024"),
+            entry(
+                "ACC-1001-1",
+                "ACCOUNT",
+                "Everyday Checking ending 4411",
+                "checking",
+                "4411",
+                "支票账户",
+            ),
+            entry(
+                "ACC-1001-2",
+                "ACCOUNT",
+                "Rainy Day Savings ending 7702",
+                "savings",
+                "7702",
+                "储蓄账户",
+            ),
+            entry("CARD-1001-1", "CARD", "Debit card ending 5316", "debit card", "5316", "借记卡"),
+            entry(
+                "CARD-1001-2",
+                "CARD",
+                "Visa credit card ending 9024",
+                "credit card",
+                "9024",
+                "信用卡",
+            ),
         ),
     ),
     # One of each.
