@@ -33,6 +33,27 @@ def test_every_request_ends_as_the_showcase_says(shown: subprocess.CompletedProc
     for line, case in zip(lines, SHOWCASE["requests"], strict=True):
         assert line["ended"]["terminal"] == case["expect"]["terminal"], case["shows"]
         assert line["ended"]["rule_id"] == case["expect"].get("by", line["ended"]["rule_id"])
+        assert line["status"] == case["expect"].get("status", line["status"])
+
+
+def test_a_write_has_its_one_effect_after_its_confirmation_alone(
+    shown: subprocess.CompletedProcess[str],
+) -> None:
+    lines = [json.loads(line) for line in shown.stdout.splitlines()]
+    done = [line for line in lines if line["bank"]]
+    assert [line["status"] for line in done] == ["COMPLETED", "COMPLETED"]
+    assert all("1 effect(s) in the bank's journal" in line["bank"] for line in done)
+    assert all(line["ended"]["rule_id"] == "R-999" for line in done)
+    asked = [line for line in lines if line["confirm"]]
+    assert {line["action_id"] for line in done} < {line["action_id"] for line in asked}
+
+
+def test_what_a_crash_left_is_settled(shown: subprocess.CompletedProcess[str]) -> None:
+    lines = [json.loads(line) for line in shown.stdout.splitlines()]
+    settled = [line for line in lines if line["settled"]]
+    assert [line["utterance"] for line in settled] == ["yes"]
+    assert "COMPLETED" in settled[0]["settled"]
+    assert settled[0]["replayed"] is True
 
 
 def test_answers_cite_documents_and_records(shown: subprocess.CompletedProcess[str]) -> None:
@@ -52,7 +73,8 @@ def test_ledger_is_sound_and_replays(shown: subprocess.CompletedProcess[str]) ->
 
 def test_all_tiers_and_every_terminal_are_seen(shown: subprocess.CompletedProcess[str]) -> None:
     lines = [json.loads(line) for line in shown.stdout.splitlines()]
-    assert {line["tier"] for line in lines} == {"phrases", "fast", "proposer"}
+    assert {line["tier"] for line in lines} >= {"phrases", "fast", "proposer", "dialogue"}
     assert {line["ended"]["terminal"] for line in lines} == {t.value for t in Terminal}
     reserved = {line["ended"]["rule_id"] for line in lines} & {r.value for r in Reserved}
-    assert {"G-OBJECT", "G-SCOPE", "G-ABSTAIN", "G-MULTI"} <= reserved
+    assert {"G-OBJECT", "G-SCOPE", "G-ABSTAIN", "G-MULTI", "G-SLOT", "G-CONFIRM"} <= reserved
+    assert "G-DIALOGUE" in reserved
