@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from gate.evidence import Evidence, Statement
+from gate.ledger.outcome import Outcome
 from gate.load import load
-from gate.records import Entry, Option, Reserved, Terminal
+from gate.records import Boundary, Entry, Money, Option, Reserved, Terminal, Verdict
 from gate.registry import build
 from inference import messages
-from inference.connectors import Order
-from inference.connectors.record import RecordOnly
 from inference.decision import BASIS, RELEVANT, Reply, choose
 from inference.drafts import Citation, Draft, refused
 from inference.naming import names_of
@@ -59,13 +60,26 @@ def test_options_are_listed_where_the_template_has_room() -> None:
     names = ("Everyday Checking", "Savings {options}")
     text = messages.bounded(PACK, Terminal.CLARIFY, "G-OBJECT", names)
     assert text == "Which one do you mean? Everyday Checking; Savings {options}"
-    assert messages.bounded(PACK, Terminal.CLARIFY, "G-OBJECT") == "Which one do you mean?"
+    alone = messages.bounded(PACK, Terminal.CLARIFY, "G-OBJECT")
+    assert alone == PACK.templates["CLARIFY"], "a template that offers is no good without options"
+
+
+def offered(*options: Option) -> tuple[str, ...]:
+    """What a clarification with these options names."""
+    demo = load(ROOT / "configs/demo")
+    entries = {"A": Entry("A", "CARD", "Debit card"), "B": Entry("B", "CARD", "Visa card")}
+    verdict = Verdict(Terminal.CLARIFY, Boundary.ALLOW, "G-OBJECT", (), None, "", options=options)
+    return messages.option_names(demo.catalog, "en", verdict, entries.get)
 
 
 def test_option_that_nobody_knows_is_left_out() -> None:
-    entries = {"A": Entry("A", "CARD", "Debit card")}
-    options = (Option("X", "A"), Option("X", "B"), Option("X", "A"))
-    assert messages.option_names(options, entries.get) == ("Debit card",)
+    freeze = [Option("FREEZE_CARD", i) for i in ("A", "C", "A", "B")]
+    assert offered(*freeze) == ("Debit card", "Visa card")
+
+
+def test_options_of_several_services_are_named_with_their_service() -> None:
+    found = offered(Option("FREEZE_CARD", "A"), Option("CARD_STATUS", "A"))
+    assert found == ("Freeze a card: Debit card", "Card status: Debit card")
 
 
 def test_statements_carry_their_citations() -> None:
@@ -73,20 +87,26 @@ def test_statements_carry_their_citations() -> None:
     assert messages.answered(said) == "One. [E1]\nTwo. [E1][E2]"
 
 
-def test_recorded_write_names_service_and_object() -> None:
+@pytest.mark.parametrize("how", messages.EXECUTED)
+def test_every_end_of_a_write_has_its_message(how: str) -> None:
+    said = messages.executed(PACK, how, "Freeze a card: Debit", "HL-1")
+    assert said
+    assert "{" not in said
+
+
+@pytest.mark.parametrize("how", Outcome)
+def test_no_end_of_a_write_is_without_a_message(how: Outcome) -> None:
+    assert how in messages.EXECUTED or how is Outcome.RE_ASKED
+
+
+def test_order_is_told_by_service_object_and_slots() -> None:
     demo = load(ROOT / "configs/demo")
-    action, said = (
-        demo.catalog.actions["FREEZE_CARD"],
-        "nothing has been carried out: Freeze a card",
-    )
-    assert messages.recorded(demo.pack, action, None).endswith(f"{said}.")
-    card = Entry("C", "CARD", "Debit")
-    assert messages.recorded(demo.pack, action, card).endswith(f"{said}: Debit.")
-
-
-def test_record_only_connector_reaches_no_service() -> None:
-    handed = RecordOnly().hand_over(Order("key", "FREEZE_CARD", "CARD-1", {}))
-    assert (handed.status, handed.reference) == ("RECORDED", "key")
+    action, card = demo.catalog.actions["FREEZE_CARD"], Entry("C", "CARD", "Debit")
+    assert messages.order(action, None, {}, "en") == "Freeze a card"
+    assert messages.order(action, card, {}, "en") == "Freeze a card: Debit"
+    amount = {"amount": Money(Decimal("1250.5"), "USD")}
+    told = messages.order(demo.catalog.actions["FUND_ORDER"], card, amount, "en")
+    assert told == "Buy a fund: Debit, 1,250.50 USD"
 
 
 GROWTH = Entry("F1", "FUND", "Harbor Growth Fund", ("HLGRX",))
