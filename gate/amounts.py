@@ -27,7 +27,7 @@ def read(spot: Spot, taken: Sequence[Span], *, alone: bool = False) -> list[Spot
     found = expressions(spot, taken)
     shares = [s for s in spot.all_of("shares") if not any(_holds(e, s) for e in found)]
     found = merged(spot, [e for e in found if not overlaps(e, shares)])
-    priced = any(e.use == "quantity" for e in found)
+    priced = any(e.use == "quantity" for e in found) or bool(spot.all_of("recurrences"))
     spotted = [s for i, e in enumerate(found) for s in _spotted(spot, found, i, priced, alone)]
     parts = (Spotted(a, b, "", Fault.SHARE) for a, b in shares)
     return [*parts, *spotted, *_unread_signs(spot, found)]
@@ -88,12 +88,16 @@ def _context(spot: Spot, one: Expression) -> str:
     left = text[:start]
     if left.endswith("-") and not left[-2:-1].isalnum():
         return Fault.NOT_POSITIVE
-    if left[-1:] in _MARKS:
-        return _MARKS[left[-1:]]
+    mark = left.rstrip()[-1:] or " "
+    if mark in _MARKS:
+        return _MARKS[mark]
+    if text[one.end : one.end + 1] in _MARKS_AFTER:
+        return _MARKS_AFTER[text[one.end]]
     if left.endswith("- ") and not left[:-2].rstrip()[-1:].isalnum():
         return Fault.UNCLEAR
+    end = one.end + (text[one.end : one.end + 2] == " (") * 2
     for name, fault in _AFTER:
-        if spot.after(name, one.end) > 0:
+        if spot.after(name, end) > 0:
             return fault
     for _ in range(_STEPS + 1):
         for name, fault in _BEFORE:
@@ -110,6 +114,7 @@ _MARKS: Final = {
     **dict.fromkeys("<>≤≥+", Fault.BOUND),
     **dict.fromkeys("*/^\u00d7", Fault.MALFORMED),
 }
+_MARKS_AFTER: Final = {"/": Fault.RATE, "+": Fault.BOUND, "*": Fault.RATE, "\u00d7": Fault.RATE}
 _BEFORE: Final = (
     ("minus_words", Fault.NOT_POSITIVE),
     ("bounds", Fault.BOUND),
@@ -120,6 +125,8 @@ _BEFORE: Final = (
 _AFTER: Final = (
     ("bounds_after", Fault.BOUND),
     ("approximations_after", Fault.APPROXIMATE),
+    ("approximations", Fault.APPROXIMATE),
+    ("minus_words", Fault.UNCLEAR),
     ("rates", Fault.RATE),
 )
 
@@ -145,7 +152,7 @@ def _bare(spot: Spot, one: Expression, alone: bool) -> str:
     value = one.number.value
     if one.kind != "digits" and (value is None or (value < SMALL and not alone)):
         return _NOTHING
-    if one.kind == "digits" and (" " in spot.folded[one.start : one.end] or may_group(spot, one)):
+    if one.kind == "digits" and may_group(spot, one):
         return Fault.TWO_READINGS
     return "" if spot.stands_alone(one.start, one.end) else Fault.UNCLEAR
 

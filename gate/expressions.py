@@ -224,12 +224,12 @@ def _priced(spot: Spot, found: Expression, floor: int) -> Expression:
 
 
 def may_group(spot: Spot, found: Expression) -> bool:
-    """True for `12,50`, where the comma may be a decimal mark or a slip in grouping."""
+    """True for `12,50` and `1 000`: the comma may be a decimal mark, the space part two numbers."""
     text = spot.folded[found.start : found.end]
     return found.kind == "digits" and _SHORT_COMMA.match(text) is not None
 
 
-_SHORT_COMMA: Final = re.compile(r"[0-9]{1,3},[0-9]{1,2}(?![0-9,])")
+_SHORT_COMMA: Final = re.compile(r"[0-9]{1,3},[0-9]{1,2}(?![0-9,])|[0-9]{1,3} [0-9]{3}")
 
 
 def _is_code(spot: Spot, start: int, found: Expression, end: int) -> bool:

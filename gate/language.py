@@ -178,6 +178,8 @@ class LanguagePack:
     """Words between two values of which one is meant, or both (or, and, 或)."""
     rates: Words = ()
     """Words behind an amount that make it one of many (each, a month, 每份)."""
+    recurrences: Words = ()
+    """Words that make an order one of many, wherever they stand (every month, 每月)."""
     quantities: Words = ()
     """Units of pieces beside which an amount may be a price (shares, 份)."""
     minus_words: Words = ()

@@ -13,7 +13,7 @@ from gate.phrases import Phrases, phrases
 
 SETS: Final = (
     "shared_signs", "shares", "approximations", "approximations_after", "bounds", "bounds_after",
-    "range_words", "range_openers", "choice_words", "rates", "quantities", "minus_words",
+    "range_words", "range_openers", "choice_words", "rates", "recurrences", "quantities", "minus_words",
     "identifier_words", "value_leads", "value_follows", "former_leads", "new_leads",
     "durations_before", "durations_after", "unclear_days", "spans", "day_bounds",
     "day_bounds_after", "payee_leads", "payee_verbs", "no_names", "name_parts", "address_ends",
