@@ -27,6 +27,7 @@ from gate.records import (
     Reserved,
     Session,
     Situation,
+    Switches,
     Terminal,
     Verdict,
 )
@@ -36,6 +37,8 @@ EVIDENT = (Reserved.OBJECT, Reserved.SLOT, Reserved.CONFIDENCE, Reserved.CONFIRM
 """What can still close behind the action evidence."""
 PLACED = (Reserved.SLOT, Reserved.CONFIDENCE, Reserved.CONFIRM)
 """What can still close behind the object."""
+STATELESS = Switches(no_state=True)
+"""No rule stands in the way, so that only the text can stop a write."""
 ONE_TURN = ("direct", "polite")
 """The shapes of genuine messages that need no dialogue."""
 
@@ -99,12 +102,13 @@ def _genuine(configuration: Configuration, sessions: Mapping[str, Session]) -> I
 
 
 def decide(configuration: Configuration, text: str, action_id: str, session: Session) -> Verdict:
-    """The verdict on one text with one action proposed, where no state stands against it."""
+    """The verdict on one text with one action proposed, where no rule stands against it."""
     calm = writes.clear()
-    request = Request("asked", "bench", text, state=calm.state, session=session)
-    situation = Situation(calm.state, calm.now, session)
+    request = Request("asked", "bench", text, state=calm.of(action_id), session=session)
+    situation = Situation(request.state, calm.now, session)
     proposal = Proposal(action_id, None, (action_id,), Decimal(1), writes.BACKEND)
-    return controller.decide(configuration, situation, find(configuration, request), proposal)
+    found = find(configuration, request)
+    return controller.decide(configuration, situation, found, proposal, STATELESS)
 
 
 def reaches(verdict: Verdict, steps: Sequence[Reserved]) -> bool:

@@ -89,14 +89,15 @@ class Lexicon:
     """Phrases with their bits, and who declared a verb or a noun.
 
     `lengths` maps the first two characters of a phrase (or its only one) to the lengths to try,
-    longest first. `verbs` (in every form, of which `weak` need a noun) and `nouns` map a phrase to
-    the write actions that declare it, `types` a
-    noun or kind to its object types, `permits` a write action to those that it takes. The sets from
-    `completives` on are those of scripts without spaces.
+    longest first, `longer` the first eight of a longer one. `verbs` (in every form, of which `weak`
+    need a noun) and `nouns` map a phrase to the write actions that declare it, `types` a noun or kind
+    to its object types, `permits` a write action to those that it takes. The sets from `completives`
+    on are those of scripts without spaces.
     """
 
     tags: Mapping[str, int]
     lengths: Mapping[str, tuple[int, ...]]
+    longer: Mapping[str, tuple[int, ...]]
     marks: re.Pattern[str]
     ends: frozenset[str]
     quotes: tuple[str, ...]
@@ -162,7 +163,7 @@ def touches(text: str, start: int, end: int) -> bool:
 def scan(lexicon: Lexicon, text: str) -> list[Hit]:
     """Every phrase in the folded `text`, by start and then longest first."""
     hits: list[Hit] = []
-    lengths, tags, end = lexicon.lengths, lexicon.tags, len(text)
+    lengths, longer, tags, end = lexicon.lengths, lexicon.longer, lexicon.tags, len(text)
     for start, key in enumerate(map(add, text, text[1:] + " ")):
         if key in lengths:
             sizes = lengths[key]
@@ -172,6 +173,8 @@ def scan(lexicon: Lexicon, text: str) -> list[Hit]:
             continue
         if start and is_word(key[0]) and is_word(text[start - 1]):
             continue
+        if (more := text[start : start + LONG]) in longer:
+            sizes = longer[more] + sizes
         for size in sizes:
             stop = start + size
             found = tags.get(text[start:stop])
@@ -181,6 +184,8 @@ def scan(lexicon: Lexicon, text: str) -> list[Hit]:
 
 
 ONE: Final = (1,)
+LONG: Final = 8
+"""Characters of a phrase that is looked for by its first eight; a shorter one by its first two."""
 
 
 def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
@@ -206,6 +211,7 @@ def compile_lexicon(packs: Iterable[LanguagePack], catalog: Catalog) -> Lexicon:
     return Lexicon(
         tags=tags,
         lengths=_lengths(tags),
+        longer=_longer(tags),
         marks=_any_of(m for pack in packs for m in pack.clause_marks),
         ends=frozenset(m for pack in packs for m in pack.sentence_ends),
         quotes=tuple(dict.fromkeys(q for pack in packs for q in pack.quotes)),
@@ -330,11 +336,23 @@ def _declared(writes: Iterable[Action], *kinds: str) -> dict[str, frozenset[str]
 
 
 def _lengths(tags: Iterable[str]) -> dict[str, tuple[int, ...]]:
-    """Lengths by first two characters; a key holds the length 1 too where its first one is a phrase."""
+    """Lengths of shorter phrases by first two characters; every phrase has its key, which holds the
+    length 1 too where its first character is a phrase."""
     sizes: dict[str, set[int]] = {}
     for phrase in tags:
-        sizes.setdefault(phrase[:2], set()).add(len(phrase))
+        found = sizes.setdefault(phrase[:2], set())
+        if len(phrase) < LONG:
+            found.add(len(phrase))
     for key in sizes:
         if key[0] in sizes:
             sizes[key].add(1)
+    return {key: tuple(sorted(found, reverse=True)) for key, found in sizes.items()}
+
+
+def _longer(tags: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Lengths of the other phrases by first characters, longest first."""
+    sizes: dict[str, set[int]] = {}
+    for phrase in tags:
+        if len(phrase) >= LONG:
+            sizes.setdefault(phrase[:LONG], set()).add(len(phrase))
     return {key: tuple(sorted(found, reverse=True)) for key, found in sizes.items()}
