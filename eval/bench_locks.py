@@ -40,7 +40,10 @@ def locks_of_writes(_routebr: Path) -> Part:
     with TEXTS.open(encoding="utf-8", newline="") as file:
         rows = [r for r in csv.DictReader(file) if r["label"] in full.catalog.actions][:COUNT]
     asked = [
-        (Request("1", "bench", r["text"], state=calm.state, session=session), _named(r["label"]))
+        (
+            Request("1", "bench", r["text"], state=calm.of(r["label"]), session=session),
+            _named(r["label"]),
+        )
         for r in rows
     ]
     checks = tuple(c for c in controller.CHECKS if c[0] not in ADDED)

@@ -93,7 +93,7 @@ def _send(appliance: Appliance, message: Genuine, session: Session) -> Reached:
             request_id=f"{message.message_id}-{number}",
             channel="web",
             utterance=text,
-            state=calm.state,
+            state=calm.of(message.action_id),
             session=subject,
             dialogue_id=last.dialogue_id if last else None,
             confirm_token=last.token if last else None,

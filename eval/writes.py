@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -66,10 +66,18 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """A state in which nothing stands against any action, and the clock that belongs to it."""
+    """A state in which nothing stands against any action, and the clock that belongs to it.
+
+    `actions` holds what single actions need otherwise.
+    """
 
     state: Mapping[str, Any]
     now: datetime
+    actions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def of(self, action_id: str) -> Mapping[str, Any]:
+        """The state in which nothing stands against that action."""
+        return {**self.state, **self.actions.get(action_id, {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +165,8 @@ def clear(file: Path = CLEAR) -> Clear:
     raw = yaml.safe_load(table.read_text(file))
     if not isinstance(raw, dict) or not {"clock", "state"} <= set(raw):
         raise SuiteError("file holds no state", file=str(file), fix="give `clock` and `state`")
-    return Clear(raw["state"], datetime.fromisoformat(raw["clock"]))
+    clock = datetime.fromisoformat(raw["clock"])
+    return Clear(raw["state"], clock, raw.get("actions", {}))
 
 
 def decide_all(
@@ -177,8 +186,8 @@ def _decide(configuration: Configuration, message: Message, calm: Clear) -> Iter
         session=message.session,
     )
     findings = find(configuration, request)
-    situation = Situation(calm.state, calm.now, message.session)
     for action in configuration.catalog.actions.values():
+        situation = Situation(calm.of(action.action_id), calm.now, message.session)
         proposal = Proposal(action.action_id, None, (action.action_id,), Decimal(1), BACKEND)
         verdict = controller.decide(configuration, situation, findings, proposal)
         if action.mode is Mode.WRITE and gets_through(verdict):

@@ -131,7 +131,7 @@ def test_in_the_clear_state_no_rule_stands_against_any_action(
     findings = find(configuration, Request("1", "bench", "$500", session=session))
     for action_id in configuration.catalog.actions:
         proposal = Proposal(action_id, None, (action_id,), Decimal(1), writes.BACKEND)
-        situation = Situation(calm.state, calm.now, session)
+        situation = Situation(calm.of(action_id), calm.now, session)
         verdict = controller.decide(configuration, situation, findings, proposal)
         assert verdict.boundary is Boundary.ALLOW, (action_id, verdict)
 
