@@ -302,8 +302,6 @@ CONTROLLER = (
     Mutant("controller", "duplicates_before_pins",
            "    (Reserved.STATE, _state),\n    (Reserved.DUPLICATE, _duplicate),\n",
            "    (Reserved.DUPLICATE, _duplicate),\n    (Reserved.STATE, _state),\n"),
-    Mutant("controller", "done_is_open", "or equal is None or not equal.open:",
-           "or equal is None:"),
     Mutant("controller", "open_is_done", "or equal is None or not equal.open:",
            "or equal is None or equal.open:"),
     # The limit of clarifications.
