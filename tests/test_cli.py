@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -133,19 +134,7 @@ def test_explain_shows_the_way() -> None:
 
 
 def test_diff_names_what_opens(tmp_path: Path) -> None:
-    old = tmp_path / "old"
-    old.mkdir()
-    for name in (
-        "appliance.yaml",
-        "catalog.yaml",
-        "state.yaml",
-        "rules.yaml",
-        "documents.yaml",
-        "queries.yaml",
-        "registry.csv",
-    ):
-        (old / name).write_bytes((DEMO / name).read_bytes())
-    (old / "documents").symlink_to(DEMO / "documents")
+    old = shutil.copytree(DEMO, tmp_path / "old")
     rules = (old / "rules.yaml").read_text(encoding="utf-8")
     closed = rules.replace(
         "predicate: request_supported, is: false", "predicate: request_supported, is: true"

@@ -12,6 +12,7 @@ from gate.load.digests import YAML_BYTES, Source
 from tests.gate.load.folders import GOOD, MINIMAL, edited, line_of, refused, write
 
 APPLIANCE, CATALOG, STATE = "appliance.yaml", "catalog.yaml", "state.yaml"
+CONFIRM = '    confirm: {en: "Freeze {object}, with {amount} left?"}\n'
 RULES, PHRASES, QUERIES = "rules.yaml", "phrases.yaml", "queries.yaml"
 DOCUMENTS, REGISTRY = "documents.yaml", "registry.csv"
 
@@ -54,6 +55,11 @@ CASES = [
     (CATALOG, "objects: [CARD]", "objects: [FUND]", "session", "takes its object", "permit"),
     (CATALOG, "verbs: {en:", "verbs: {ne:", "verbs", "language `ne`", "use one of `en`"),
     (CATALOG, "nouns: {en: [card]}", 'nouns: {en: ["\\u200b"]}', "200b", "visible", "remove"),
+    (CATALOG, CONFIRM, "", "id: FREEZE", "no text to confirm in `en`", "`{amount}`, `{object}`"),
+    (CATALOG, "confirm: {en:", "confirm: {zh:", "zh", "language `zh`", "use one of `en`"),
+    (CATALOG, "Freeze {object}", "Freeze it", "it, with", "adds `{object}`", "must read back"),
+    (CATALOG, "{amount} left", "{amount} on {day}", "{day}", "adds `{day}`", "must read back"),
+    (CATALOG, "{object}, with", "{objekt}, with", "objekt", "adds `{object}`", "must read back"),
     (CATALOG, "own: true", "own: yes", "own: yes", "`own` is `yes`, not true or false", "`true`"),
     (STATE, "name: tier", "name: available", "values", "`available` is listed twice", "remove"),
     (STATE, "type: boolean", "type: bool", "bool,", "`type` is `bool`", "`boolean`"),
