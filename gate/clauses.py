@@ -189,7 +189,7 @@ def _comments(text: str, clauses: Sequence[Clause]) -> bool:
     if len(clauses) < 2 or not clauses[-1].question:
         return False
     topic = clauses[-2]
-    if not topic.bare or topic.asks_from is None or topic.tags & SOFTENER:
+    if not topic.bare or topic.asks_from is None:
         return False
     return topic.sentence == clauses[-1].sentence and not is_word(text[topic.asks_from])
 

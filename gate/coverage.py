@@ -254,7 +254,8 @@ def _is_value(read: Reading, start: int, stop: int) -> bool:
     while end > start and not read.text[end - 1].isalnum():
         end -= 1
     other = read.lexicon.other_words.starting_at(read.text, start) > 0
-    described = read.text[end - 1 : end] in read.lexicon.leading_words.words
+    last, lexicon = read.text[end - 1 : end], read.lexicon
+    described = last in lexicon.leading_words.words or last in lexicon.perfectives.words
     return not other and (described or not read.lexicon.endings.ending_at(read.text, end))
 
 

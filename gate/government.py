@@ -17,6 +17,7 @@ from gate.lexicon import (
     WRITE,
     Hit,
     Lexicon,
+    is_word,
 )
 
 VERBS: Final = WRITE | GERUND | PARTICIPLE
@@ -42,9 +43,12 @@ def governed(lexicon: Lexicon, clause: Clause, text: str) -> tuple[Hit, ...]:
             continue
         if not hit.tags & WRITE:
             break
+        noun = _noun(lexicon, text, _completed(lexicon, clause, text, hit))
+        if noun and (found or opened > 0) and not is_word(text[hit.start]):
+            continue  # 把登记的邮箱改成…
         if hit.start > reach and not light and not (0 < opened < hit.start and not found):
             break
-        if _noun(lexicon, text, _completed(lexicon, clause, text, hit)):
+        if noun:
             return ()
         if hit.end > reach:
             reach, light = hit.end, bool(hit.tags & LIGHT)
