@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import yaml
 
@@ -48,6 +48,30 @@ WRITES = ("FREEZE_CARD", "CHANGE_EMAIL", "CHANGE_ADDRESS", "FUND_ORDER", "CLOSE_
 CONFIRM = "CLARIFY G-CONFIRM CONFIRMATION_NEEDED"
 COMPLETED = "DISPATCH R-999 COMPLETED"
 TABLES: Final = ("effects", "orders", "order_book", "objects", "members")
+
+
+class Office(Protocol):
+    """The bank, as far as a branch needs it."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def database(self) -> Path: ...
+    @property
+    def secret_file(self) -> Path: ...
+    def fail_next(self, fault: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class Away:
+    """A bank that another process started in `folder`."""
+
+    url: str
+    folder: Path
+    database = BackOffice.database
+    secret_file = BackOffice.secret_file
+    fault_file = BackOffice.fault_file
+    fail_next = BackOffice.fail_next
 
 
 @dataclass
@@ -116,7 +140,7 @@ class Branch:
     the ledger; every decision has to replay under one of them.
     """
 
-    office: BackOffice
+    office: Office
     folder: Path
     base: Appliance
     clock: Clock = field(default_factory=Clock)

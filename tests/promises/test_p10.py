@@ -3,20 +3,24 @@
 A scripted life of a ledger runs under a shim that traces every change of its files. The run is then
 cut off, here at about a hundred points, and the disk left in four ways: only what was flushed is
 there; everything is; everything but a part of the last write; whatever the system liked to write
-back. `make test-crash` cuts it off everywhere.
+back. `make test-crash` cuts it off everywhere. A second life confirms writes before a running bank:
+after every crash a new process settles what is open, and the bank's effects are the ledger's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from gate.errors import LedgerError
 from gate.ledger.formats import Kind
 from gate.ledger.store import Stored
+from tests.faults import settling
 from tests.faults.disk import CRASHES, Disk, lost
 from tests.faults.recovery import chain_of, crashed, points, recover
+from tests.faults.settling import Lived
 from tests.faults.shim import Run, build, run, scratch
 
 PER_CRASH = 30
@@ -97,3 +101,44 @@ def test_p10_a_ledger_that_flushes_less_is_caught(flush: str) -> None:
         except (AssertionError, LedgerError):
             caught += 1
     assert caught > 5
+
+
+# ---- writes --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def writes() -> Iterator[Lived]:
+    """A life of writes, and the bank that it left."""
+    with settling.lived() as life:
+        yield life
+
+
+def test_p10_the_life_of_writes_ends_in_every_way(writes: Lived) -> None:
+    records = [row.record for row in writes.whole]
+    ends = Counter(r["status"] for r in records if r["kind"] == Kind.OUTCOME)
+    assert ends == {"COMPLETED": 4, "IN_DOUBT": 3}
+    assert {row.kind for row in writes.whole} >= {Kind.CONSUMED, Kind.VOIDED, Kind.ERASURE}
+    assert len(writes.effects) == len(writes.orders) == 4, "one order reached nobody yet"
+
+
+@pytest.mark.parametrize("crash", CRASHES)
+def test_p10_after_every_crash_the_banks_effects_are_the_ledgers(writes: Lived, crash: str) -> None:
+    places = (*points(writes.run, PER_CRASH), *settling.departures(writes.run))
+    chosen = sorted((p for p in places if p.crash == crash), key=lambda point: point.at)
+    found = [settling.recover(left, writes) for left in crashed(writes.run, chosen)]
+    assert len(found) >= PER_CRASH
+    assert sum(one.banks == 2 for one in found) == 6, "six times an order was on its way"
+    assert sum(one.effects for one in found) > 0, "some order was delivered after the crash"
+
+
+def test_p10_writes_on_a_ledger_that_flushes_less_are_caught() -> None:
+    """These crashes would tell: an order leaves before its decision is on the disk."""
+    caught: Counter[str] = Counter()
+    with settling.lived("OFF") as life:
+        chosen = [p for p in points(life.run, PER_CRASH) if p.crash in ("lost", "mixed")]
+        for left in crashed(life.run, chosen):
+            try:
+                settling.recover(left, life)
+            except (AssertionError, LedgerError) as error:
+                caught[str(error).partition("\n")[0]] += 1
+    assert sum(caught.values()) > 5
