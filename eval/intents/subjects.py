@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
@@ -15,12 +17,15 @@ from eval.errors import ProposerError
 from eval.intents.data import Texts
 from eval.intents.scored import Scored, score
 from inference import artefacts
-from inference.classifiers import head, lexical
+from inference.classifiers import encoded, head, lexical
 from inference.encoder import TorchEncoder
+from training import tuned
+from training.labels import Example
 
 ENCODER = Path("var/models/all-minilm-l6-v2")
 CACHE = Path("var/intents/vectors")
-KINDS = ("lexical", "linear")
+TUNED = Path("var/intents/tuned")
+KINDS = ("lexical", "linear", "tuned")
 NGRAMS = lexical.Recipe(ngrams=(1, 4), at_least=2, strength=20.0)
 
 Measure = Callable[[Texts, Sequence[Texts], float], list[Scored]]
@@ -44,6 +49,9 @@ def choose(kind: str, root: Path = Path()) -> Subject:
         found = artefacts.read(root / ENCODER)
         vectors = Vectors(TorchEncoder(found), root / CACHE)
         return Subject(kind, vectors.measure, 20.0, {"encoder": found.digest})
+    if kind == "tuned":
+        base = artefacts.read(root / ENCODER)
+        return Subject(kind, _tuned(root), tuned.RECIPE.strength, {"base": base.digest})
     near = get_close_matches(kind, KINDS, n=1)
     hint = f"did you mean `{near[0]}`?" if near else f"use one of {', '.join(KINDS)}"
     raise ProposerError(f"no classifier is called `{kind}`; {hint}")
@@ -53,6 +61,27 @@ def _lexical(kept: Texts, asked: Sequence[Texts], strength: float) -> list[Score
     recipe = lexical.Recipe(NGRAMS.ngrams, NGRAMS.at_least, strength)
     scorer = lexical.fit(kept.texts, kept.labels, recipe)
     return [score(scorer, part.texts, part.labels) for part in asked]
+
+
+def _tuned(root: Path) -> Measure:
+    """Encoder and head tuned together, on a processor with bfloat16; kept, by digest, once trained."""
+
+    def measure(kept: Texts, asked: Sequence[Texts], strength: float) -> list[Scored]:
+        recipe = replace(tuned.RECIPE, strength=strength, bfloat16=True)
+        examples = [Example(*row) for row in zip(*kept, strict=True)]
+        name = tuned.key(artefacts.read(root / ENCODER), examples, recipe)[:16]
+        folder = root / TUNED / name
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if not folder.exists():
+            checkpoint = folder.with_name(f".{name}.checkpoint")
+            with TemporaryDirectory(dir=folder.parent, prefix=".new-") as scratch:
+                new = Path(scratch) / name
+                tuned.build(root / ENCODER, examples, recipe, new, checkpoint).folder.rename(folder)
+            checkpoint.unlink()
+        scorer = encoded.load(artefacts.read(folder))
+        return [score(scorer, part.texts, part.labels) for part in asked]
+
+    return measure
 
 
 class Vectors:

@@ -1,4 +1,5 @@
-"""Classifiers on a sentence encoder: `setfit` brings one tuned by contrast, `linear` a frozen one.
+"""Classifiers on a sentence encoder: `setfit` brings one tuned by contrast, `tuned` one tuned together
+with its head by cross-entropy, `linear` a frozen one.
 
 <folder>/manifest.json      see store.py
 <folder>/encoder/           weights and tokenizer
@@ -20,12 +21,16 @@ from inference import artefacts
 from inference.artefacts import Artefact
 from inference.classifiers import head, store
 from inference.classifiers.head import Head
-from inference.encoder import MAX_TOKENS, TorchEncoder
+from inference.encoder import MAX_TOKENS, RUNTIMES, TORCH, Encoder, open_encoder
+from inference.errors import ArtefactError
 
 SETFIT: Final = "setfit"
 LINEAR: Final = "linear"
-KINDS: Final = (SETFIT, LINEAR)
+TUNED: Final = "tuned"
+KINDS: Final = (SETFIT, TUNED, LINEAR)
 ENCODER: Final = "encoder"
+MARKS: Final = 2
+"""Pieces that the tokenizer puts at the ends of a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +38,12 @@ class Encoded:
     """A sentence encoder and a logistic head; see `Scorer`."""
 
     labels: tuple[str, ...]
-    encoder: TorchEncoder
+    encoder: Encoder
     head: Head
 
     def fits(self, text: str) -> bool:
-        """Whether the encoder reads it to its end."""
-        return self.encoder.tokens(text) <= MAX_TOKENS
+        """Whether the encoder reads it to its end; a word piece has at least one byte."""
+        return len(text.encode()) + MARKS <= MAX_TOKENS or self.encoder.tokens(text) <= MAX_TOKENS
 
     def scores(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Distributions, shape (len(texts), len(labels))."""
@@ -46,14 +51,19 @@ class Encoded:
 
 
 def save(
-    labels: Sequence[str], fitted: Head, encoder: Artefact, folder: Path, fields: Mapping[str, Any]
+    labels: Sequence[str],
+    fitted: Head,
+    encoder: Artefact,
+    folder: Path,
+    fields: Mapping[str, Any],
+    kind: str = LINEAR,
 ) -> Artefact:
-    """Write a new `linear` folder with a copy of the encoder; `fields` are added to its manifest."""
+    """Write a new folder with a copy of the encoder; `fields` are added to its manifest."""
     folder.mkdir(parents=True)
     shutil.copytree(encoder.folder, folder / ENCODER)
     head.write(folder, fitted)
     own = {
-        "kind": LINEAR,
+        "kind": kind,
         "format": store.FORMAT,
         "labels": list(labels),
         "libraries": store.libraries(),
@@ -61,11 +71,18 @@ def save(
     return artefacts.write_manifest(folder, {**fields, **own})
 
 
-def load(artefact: Artefact) -> Encoded:
+def load(artefact: Artefact, runtime: str | None = None) -> Encoded:
     """The classifier of a folder; ArtefactError for one that is incomplete, changed or older.
 
-    The encoder's weights are loaded at its first text.
+    The encoder runs as the manifest says (torch, where it says nothing) unless `runtime` names
+    another; its weights are loaded at its first text.
     """
     labels = store.open_labels(artefact, KINDS)
+    chosen = str(artefact.manifest.get("runtime", TORCH)) if runtime is None else runtime
+    if chosen not in RUNTIMES:
+        raise ArtefactError(
+            f"`{artefact.folder}` wants the runtime `{chosen}`, not one of {', '.join(RUNTIMES)}; "
+            f"{store.RETRAIN}"
+        )
     fitted, _ = head.read(artefact.folder, len(labels))
-    return Encoded(labels, TorchEncoder(artefact, artefact.folder / ENCODER), fitted)
+    return Encoded(labels, open_encoder(artefact, artefact.folder / ENCODER, chosen), fitted)
