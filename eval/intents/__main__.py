@@ -3,6 +3,8 @@
 python -m eval.intents clinc   --kind linear  --data ../shared/data --out var/intents/clinc-linear
 python -m eval.intents banking --kind lexical --data ../shared/data --out var/intents/banking-lexical
 python -m eval.intents few     --kind linear  --data ../shared/data --out var/intents/few-linear
+python -m eval.intents clinc   --kind tuned   --data ../shared/data --out var/intents/clinc-tuned \\
+    --store eval/results/intents_clinc_tuned.json
 python -m eval.intents cache   --data ../shared/data --out tests/fixtures/scores
 """
 
@@ -12,13 +14,16 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from eval import output
 from eval.errors import EvalError
 from eval.intents import bench, cached
 from eval.intents.bench import Report
 from eval.intents.subjects import KINDS, choose
+from eval.result import host_class
 from inference import sinks
 from inference.errors import InferenceError
 
@@ -32,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=1000, help="rounds of the bootstrap")
     parser.add_argument("--data", type=Path, required=True, help="folder of the public data")
     parser.add_argument("--out", type=Path, required=True, help="folder of the result")
+    parser.add_argument("--store", type=Path, help="file for the figures with command and date")
     given = parser.parse_args(arguments)
     try:
         if given.bench == "cache":
@@ -43,8 +49,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     text = json.dumps(report.figures, indent=1, sort_keys=True)
     output.write(given.out, {"metrics.json": text + "\n", **report.diagrams})
+    if given.store is not None:
+        stored = sinks.json_text(record(given, report, datetime.now(UTC)), indent=1)
+        given.store.write_text(stored + "\n", encoding="utf-8")
     print(sinks.lines(text))
     return 0
+
+
+def record(given: argparse.Namespace, report: Report, date: datetime) -> dict[str, Any]:
+    """The stored form of a run."""
+    strength = "" if given.strength is None else f" --strength {given.strength:g}"
+    return {
+        "schema_version": 1,
+        "command": f"python -m eval.intents {given.bench} --kind {given.kind}{strength}",
+        "date": date.isoformat(timespec="seconds"),
+        "host": host_class(),
+        **report.figures,
+    }
 
 
 def _run(given: argparse.Namespace) -> Report:

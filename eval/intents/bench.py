@@ -112,6 +112,7 @@ def _report(
             "out_of_scope": int((~tested.in_scope).sum()),
             "stands_for": mix,
         },
+        "accuracy_on_calibration": float(slice_.right.mean()),
         "figures": {n: _known(f(tested, weights)) for n, f in metrics.FIGURES.items()},
         "intervals": {n: [_known(end) for end in interval] for n, interval in found.items()},
         "calibrator": to_json(calibrator),

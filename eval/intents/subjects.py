@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,14 +20,13 @@ from eval.intents.data import Texts
 from eval.intents.scored import Scored, score
 from inference import artefacts
 from inference.classifiers import encoded, head, lexical
-from inference.encoder import TorchEncoder
-from training import tuned
-from training.labels import Example
+from inference.encoder import ONNX_INT8, TORCH, TorchEncoder
 
 ENCODER = Path("var/models/all-minilm-l6-v2")
 CACHE = Path("var/intents/vectors")
 TUNED = Path("var/intents/tuned")
-KINDS = ("lexical", "linear", "tuned")
+RUNTIMES_OF = {"tuned": TORCH, "tuned-int8": ONNX_INT8}
+KINDS = ("lexical", "linear", *RUNTIMES_OF)
 NGRAMS = lexical.Recipe(ngrams=(1, 4), at_least=2, strength=20.0)
 
 Measure = Callable[[Texts, Sequence[Texts], float], list[Scored]]
@@ -49,9 +50,9 @@ def choose(kind: str, root: Path = Path()) -> Subject:
         found = artefacts.read(root / ENCODER)
         vectors = Vectors(TorchEncoder(found), root / CACHE)
         return Subject(kind, vectors.measure, 20.0, {"encoder": found.digest})
-    if kind == "tuned":
+    if kind in RUNTIMES_OF:
         base = artefacts.read(root / ENCODER)
-        return Subject(kind, _tuned(root), tuned.RECIPE.strength, {"base": base.digest})
+        return Subject(kind, _tuned(root, RUNTIMES_OF[kind]), 1.0, {"base": base.digest})
     near = get_close_matches(kind, KINDS, n=1)
     hint = f"did you mean `{near[0]}`?" if near else f"use one of {', '.join(KINDS)}"
     raise ProposerError(f"no classifier is called `{kind}`; {hint}")
@@ -63,25 +64,32 @@ def _lexical(kept: Texts, asked: Sequence[Texts], strength: float) -> list[Score
     return [score(scorer, part.texts, part.labels) for part in asked]
 
 
-def _tuned(root: Path) -> Measure:
-    """Encoder and head tuned together, on a processor with bfloat16; kept, by digest, once trained."""
+def _tuned(root: Path, runtime: str) -> Measure:
+    """Encoder and head tuned together in a process of their own; trained once, then kept."""
 
     def measure(kept: Texts, asked: Sequence[Texts], strength: float) -> list[Scored]:
-        recipe = replace(tuned.RECIPE, strength=strength, bfloat16=True)
-        examples = [Example(*row) for row in zip(*kept, strict=True)]
-        name = tuned.key(artefacts.read(root / ENCODER), examples, recipe)[:16]
-        folder = root / TUNED / name
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        if not folder.exists():
-            checkpoint = folder.with_name(f".{name}.checkpoint")
-            with TemporaryDirectory(dir=folder.parent, prefix=".new-") as scratch:
-                new = Path(scratch) / name
-                tuned.build(root / ENCODER, examples, recipe, new, checkpoint).folder.rename(folder)
-            checkpoint.unlink()
-        scorer = encoded.load(artefacts.read(folder))
+        with TemporaryDirectory() as scratch:
+            rows = Path(scratch) / "rows.json"
+            rows.write_text(json.dumps(list(zip(*kept, strict=True))), encoding="utf-8")
+            made = trained(rows, root / ENCODER, root / TUNED, strength)
+        scorer = encoded.load(artefacts.read(made), runtime)
         return [score(scorer, part.texts, part.labels) for part in asked]
 
     return measure
+
+
+def trained(rows: Path, base: Path, out: Path, strength: float) -> Path:
+    """The folder of an artefact of these rows; ProposerError where training fails.
+
+    Nothing in eval imports training, so that the code under test stays apart from what it is made by.
+    """
+    given = {"--rows": rows, "--base": base, "--out": out, "--strength": strength}
+    words = [str(word) for pair in given.items() for word in pair]
+    command = [sys.executable, "-m", "training.whole", *words, "--bfloat16"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603 - our own
+    if done.returncode != 0:
+        raise ProposerError(f"training ended with `{done.returncode}`; its message stands above")
+    return Path(done.stdout.strip().splitlines()[-1])
 
 
 class Vectors:
