@@ -59,7 +59,7 @@ def whole_decision_in_the_way(_routebr: Path) -> Part:
     configuration = institution.configuration
     settings = next(t for t in institution.appliance.tiers if t.kind == "setfit")
     artefact = artefacts.read(ROOT / str(settings.model))
-    tier = FastTier(settings.name, artefact, Decimal(settings.threshold or 0))
+    tier = FastTier(settings.name, artefact, settings.threshold)
     with (ROOT / "training/data/demo/utterances.csv").open(encoding="utf-8", newline="") as file:
         texts = [row["text"] for row in csv.DictReader(file)][:TEXTS]
     action = next(iter(configuration.catalog.actions))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -17,6 +17,7 @@ from gate.load.appliance import Tier as TierSettings
 from gate.load.connectors import Connectors
 from inference import artefacts, stores
 from inference.backends.embedded import EmbeddedBackend
+from inference.calibration.policy_file import Described
 from inference.connectors.roster import Roster, open_roster
 from inference.encoder import TorchEncoder
 from inference.errors import AssemblyError
@@ -101,7 +102,7 @@ def open_appliance(
     institution = load_institution(config)
     connectors = placed(institution.connectors)
     configuration = institution.configuration
-    tiers = tuple(_served(institution, root, settings) for settings in institution.appliance.tiers)
+    tiers = open_tiers(institution, root)
     documents = _documents(institution, root)
     database = _database(institution, root)
     state = connectors.state
@@ -121,7 +122,14 @@ def open_appliance(
     )
 
 
-def _served(institution: Institution, root: Path, settings: TierSettings) -> Tier:
+def open_tiers(institution: Institution, root: Path = Path()) -> tuple[Tier, ...]:
+    """The cascade of appliance.yaml, each tier with what it decides with; errors as `open_appliance`."""
+    tiers = tuple(open_tier(institution, one, root) for one in institution.appliance.tiers)
+    check_policies(institution, tiers)
+    return tiers
+
+
+def open_tier(institution: Institution, settings: TierSettings, root: Path = Path()) -> Tier:
     """The tier, kept from texts in a language that it does not read."""
     tier = _tier(institution, root, settings)
     return tier if settings.languages is None else InLanguages(tier, settings.languages)
@@ -131,10 +139,8 @@ def _tier(institution: Institution, root: Path, settings: TierSettings) -> Tier:
     match settings.kind:
         case "phrases":
             return build_phrases(institution.phrases, settings.name)
-        case "setfit":
-            fast = FastTier(settings.name, _model(settings, root), _threshold(settings))
-            check_labels(fast, institution.configuration.catalog.actions)
-            return fast
+        case "lexical" | "linear" | "setfit":
+            return _classifier(institution, root, settings)
         case "embedded":
             backend = EmbeddedBackend("embedded", _model(settings, root))
             catalog = institution.configuration.catalog
@@ -142,8 +148,45 @@ def _tier(institution: Institution, root: Path, settings: TierSettings) -> Tier:
         case kind:
             raise AssemblyError(
                 f"tier `{settings.name}` has the kind `{kind}`, which cannot serve yet; "
-                "use phrases, setfit or embedded in appliance.yaml"
+                "use phrases, lexical, linear, setfit or embedded in appliance.yaml"
             )
+
+
+def _classifier(institution: Institution, root: Path, settings: TierSettings) -> FastTier:
+    """The tier of a classifier's artefact; AssemblyError where it is not the one that is declared."""
+    artefact = _model(settings, root)
+    if artefact.manifest.get("kind") != settings.kind:
+        raise AssemblyError(
+            f"tier `{settings.name}` has the kind `{settings.kind}`, but `{artefact.folder}` holds "
+            f"`{artefact.manifest.get('kind')}`; correct `kind` or `model` in appliance.yaml"
+        )
+    fast = FastTier(settings.name, artefact, settings.threshold)
+    check_labels(fast, institution.configuration.catalog.actions)
+    return fast
+
+
+def check_policies(institution: Institution, tiers: Sequence[Tier]) -> None:
+    """Raise AssemblyError where thresholds are derived from other costs than those of costs.yaml, or
+    from the answers of another next tier than the one that is asked."""
+    costs = "" if institution.costs is None else institution.costs.digest
+    for place, tier in enumerate(tiers):
+        derived = _policy_of(tier)
+        if derived is None:
+            continue
+        after = tiers[place + 1].versions if place + 1 < len(tiers) else {}
+        changed = "costs.yaml" if derived.costs != costs else ""
+        if not changed and derived.next_tier and derived.next_tier != dict(after):
+            changed = "the tier after it"
+        if changed:
+            raise AssemblyError(
+                f"the thresholds of tier `{tier.name}` were derived before {changed} changed; derive "
+                "them again with `routelock train thresholds`"
+            )
+
+
+def _policy_of(tier: Tier) -> Described | None:
+    inner = tier.tier if isinstance(tier, InLanguages) else tier
+    return inner.derived if isinstance(inner, FastTier) else None
 
 
 def _model(settings: TierSettings, root: Path) -> artefacts.Artefact:

@@ -70,7 +70,9 @@ def _asked_again(appliance: Appliance, done: tuple[str, str]) -> None:
 
 def _output(tried: Tried) -> dict[str, Any]:
     told = tier_body(tried.reply.answer)
-    return {"tier": tried.tier, "answer": told, "raw": tried.reply.raw, "problem": tried.problem}
+    reply = tried.reply
+    said = {"tier": tried.tier, "answer": told, "raw": reply.raw, "problem": tried.problem}
+    return {**said, "flags": list(reply.flags)}
 
 
 def write_outcome(

@@ -1,4 +1,4 @@
-"""Builds what the demo runs on: database, document index and fast tier, each if it is out of date.
+"""Builds what the demo runs on: database, document index, fast tier, thresholds; each if out of date.
 
     python -m scripts.prepare
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gate.errors import RoutelockError
 from gate.load import Institution, load_institution
+from gate.load.appliance import Tier
 from inference import artefacts, demo, stores
 from inference.appliance import ENCODER
 from inference.connectors import signing
@@ -22,6 +23,7 @@ from scripts import environment, terminal
 
 DEMO = Path("configs/demo")
 LABELS = Path("training/data/demo/utterances.csv")
+UNSEEN = Path("training/data/demo/unseen.jsonl")
 
 
 def prepare(root: Path = Path()) -> None:
@@ -34,6 +36,8 @@ def prepare(root: Path = Path()) -> None:
     for tier in institution.appliance.tiers:
         if tier.kind == "setfit" and tier.model is not None:
             router(root / tier.model, root / LABELS, root / ENCODER)
+            if tier.calibrated:
+                thresholds(institution, tier, root)
 
 
 def back_office(institution: Institution, root: Path) -> None:
@@ -67,6 +71,24 @@ def _train(out: Path, labels: Path, base: Path) -> None:
     from training.router import train
 
     train(labels, base, out)
+
+
+def thresholds(institution: Institution, tier: Tier, root: Path) -> None:
+    """Derive the fast tier's thresholds from the demo's costs."""
+    from training import sealing
+    from training.thresholds import Rule
+
+    folder = root / str(tier.model)
+    after = sealing.next_tier(institution, tier.name, root)
+
+    def derive() -> None:
+        base, data = root / ENCODER, root / LABELS
+        found = sealing.scored(tier.kind, root / UNSEEN, data, base, after, terminal.steps)
+        rule = Rule.of(root / DEMO, None, found.next_versions)
+        sealing.derived_from(found, artefacts.read(folder), rule)
+
+    current = sealing.is_current(artefacts.read(folder), institution, after)
+    _step("thresholds", folder, current, derive)
 
 
 def _router_is_current(out: Path, labels: Path, base: Path) -> bool:

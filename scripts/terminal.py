@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO, TypeVar
 
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -101,6 +109,19 @@ def writing(path: Path | None, *sources: Path | None) -> Iterator[TextIO]:
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def steps(items: Iterable[T], what: str, total: int) -> Iterator[T]:
+    """The items as they come, with a bar on standard error while a person watches, else some lines."""
+    if not sys.stderr.isatty():
+        for done, item in enumerate(items):
+            if done * 20 // total > (done - 1) * 20 // total:
+                tell(f"{done} of {total} {what}")
+            yield item
+        return
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True, markup=False, emoji=False)) as shown:
+        yield from shown.track(items, total=total, description=what)
 
 
 def progress(items: Iterable[T], what: str = "requests") -> Iterator[T]:

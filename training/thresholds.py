@@ -1,19 +1,19 @@
 """Give a trained classifier its policy: calibrator, margin and thresholds, from costs.
 
-The sample's scores must be of texts that the head has not seen: held back, or out of fold. How often
-the next tier is right is measured per text where its answers are at hand; `Rule.next_right` is an
-assumption for all of them, and the manifest says so.
+The sample's scores must be of texts that the head has not seen: held back, or out of fold
+(unseen.py). How often the next tier is right is measured where its answers are at hand;
+`Rule.next_right` is an assumption for all of them, and the manifest says so.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gate.load import costs as costs_file
 from gate.load import load_institution
 from gate.load.costs import Costs
 from inference import artefacts
@@ -33,22 +33,28 @@ CHOSEN_ON = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What thresholds are derived from; `next_right` is an assumed a_l where none was measured."""
+    """What thresholds are derived from.
+
+    `next_right` is an assumed a_l where none was measured; `next_versions` are the digests of the
+    next tier whose answers were, as decisions name them.
+    """
 
     costs: Costs
     next_right: float | None = None
+    next_versions: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
 
     @staticmethod
-    def of(config: Path, next_right: float | None) -> Rule:
+    def of(
+        config: Path, next_right: float | None, next_versions: Mapping[str, str] | None = None
+    ) -> Rule:
         """The rule of an institution's folder; TrainingError where it has no costs.yaml."""
-        actions = load_institution(config).configuration.catalog.actions
-        found = costs_file.load(config, actions)
+        found = load_institution(config).costs
         if found is None:
             raise TrainingError(
                 f"`{config}` has no costs.yaml; add it, or train without thresholds"
             )
-        return Rule(found, next_right)
+        return Rule(found, next_right, next_versions or {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,25 @@ class Derived:
     text: str
     problems: tuple[str, ...]
 
+    @property
+    def summary(self) -> str:
+        """What was chosen and what it does, in a few lines for a person."""
+        found, bound, policy = self.rates, self.bound, self.policy
+        kept = (
+            f"wrong routes at most {bound.alpha:.0%} with confidence {1 - bound.delta:.0%}, at "
+            f"coverage {bound.coverage:.1%} ({bound.wrong} wrong of {bound.routed})"
+            if bound.void is None
+            else f"none ({bound.void})"
+        )
+        return (
+            f"calibrator {policy.calibrator.method}, margin {policy.margin:g}, floor "
+            f"{policy.floor:.4f}, damage weighed {self.choice.weight:g} times\n"
+            f"routed {found.routed:.1%}, out of scope {found.out_of_scope:.1%}, asked back "
+            f"{found.clarify:.1%}, passed on {found.escalation:.1%}; wrong among the routed "
+            f"{found.wrong_routes:.1%}; cost per message {found.cost:.2f}\n"
+            f"bound: {kept}\n"
+        )
+
 
 def derive(sample: Sample, rule: Rule) -> Derived:
     """The cheapest policy within the limits; CalibrationError where none keeps them.
@@ -70,7 +95,7 @@ def derive(sample: Sample, rule: Rule) -> Derived:
     holds, its threshold becomes the policy's floor, so that what is served is what was tested.
     """
     if rule.next_right is not None:
-        sample = replace(sample, next_right=_assumed(len(sample.gold), rule))
+        sample = replace(sample, next_tier=_assumed(len(sample.gold), rule))
     order = np.random.default_rng(rule.seed).permutation(len(sample.gold))
     cut = round(len(order) * CHOSEN_ON)
     chosen_on, tested_on = sample.take(order[:cut]), sample.take(order[cut:])
@@ -128,6 +153,7 @@ def seal(artefact: Artefact, derived: Derived, rule: Rule) -> Artefact:
         "rates": {k: round(v, 4) for k, v in asdict(derived.rates).items()},
         "costs": rule.costs.digest,
         "next_tier": "measured" if rule.next_right is None else f"assumed {rule.next_right}",
+        "next_versions": dict(rule.next_versions) if rule.next_right is None else {},
         "derivation": derived.text.splitlines(),
         "problems": list(derived.problems),
         "bound": {

@@ -42,7 +42,11 @@ DEFAULT_TERMINALS: Final[Mapping[Reserved, Terminal]] = MappingProxyType(
 
 BOUNDED: Final = tuple(t.value for t in Terminal if t is not Terminal.DISPATCH)
 
-Kind = Literal["phrases", "setfit", "embedded", "openai", "lexical", "recorded"]
+Kind = Literal["phrases", "lexical", "linear", "setfit", "embedded", "openai", "recorded"]
+CLASSIFIERS: Final = ("lexical", "linear", "setfit")
+"""Kinds whose model folder may hold a policy."""
+UNSCORED: Final = ("phrases", "recorded")
+"""Kinds that need no threshold."""
 Relative = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
 _LIMITS: Final = Limits()
@@ -59,9 +63,9 @@ class TierModel(Model):
     model: Text | None = None
     """Path of the model, where the tier has one."""
     threshold: Annotated[Number, Field(ge=0, le=1)] | None = None
-    """Confidence below which the tier abstains; a decimal between 0 and 1."""
+    """Confidence below which the tier abstains; a decimal between 0 and 1. None if calibrated."""
     calibrated: bool = False
-    """Whether the threshold comes from a calibration on held-out data."""
+    """Whether the thresholds are those of the `policy.json` in the model's folder."""
     languages: Annotated[list[Tag], Field(min_length=1)] | None = None
     """The languages that the tier reads, where they are not all of the appliance's."""
 
@@ -229,8 +233,32 @@ def _tier(document: Document, index: int, tier: TierModel, configured: list[str]
                 ("tiers", index, "languages", position),
                 did_you_mean(tag, configured) + "; `languages:` lists them",
             )
+    _check_threshold(document, index, tier, kind)
     languages = None if tier.languages is None else tuple(tier.languages)
     return Tier(tier.name, kind, tier.model, tier.threshold, tier.calibrated, languages)
+
+
+def _check_threshold(document: Document, index: int, tier: TierModel, kind: str) -> None:
+    """Refuse two sources of one threshold, and none where a model needs one."""
+    if tier.calibrated and kind not in CLASSIFIERS:
+        raise document.error(
+            f"tier `{shown(tier.name)}` of kind `{kind}` is said to be calibrated",
+            ("tiers", index, "calibrated"),
+            f"only {', '.join(CLASSIFIERS)} have a policy; write `calibrated: false`",
+        )
+    if tier.calibrated and tier.threshold is not None:
+        raise document.error(
+            f"tier `{shown(tier.name)}` is calibrated and has a `threshold` of its own",
+            ("tiers", index, "threshold"),
+            "remove `threshold`: the policy in the model's folder has one for each action",
+        )
+    if kind not in UNSCORED and not tier.calibrated and tier.threshold is None:
+        raise document.error(
+            f"tier `{shown(tier.name)}` has no `threshold`",
+            ("tiers", index),
+            'add one, for example `threshold: "0.60"`, or derive a policy with '
+            "`routelock train thresholds` and write `calibrated: true`",
+        )
 
 
 def _terminals(document: Document, given: Mapping[str, str]) -> Mapping[Reserved, Terminal]:

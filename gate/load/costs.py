@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Final
 
 from pydantic import Field
 
-from gate.load.digests import YAML_BYTES, read_if_present
 from gate.load.fixes import did_you_mean, shown
 from gate.load.model import FileModel, Model, Number, Text, validate
-from gate.load.yamlfile import Document, parse
+from gate.load.yamlfile import Document
 
 FILE: Final = "costs.yaml"
 OUT_OF_SCOPE: Final = "OUT_OF_SCOPE"
@@ -72,12 +70,6 @@ class Costs:
     damage: Mapping[str, float]
     limits: CostLimits = CostLimits()
     digest: str = ""
-
-
-def load(folder: Path, actions: Collection[str]) -> Costs | None:
-    """The costs of an institution's folder, None where it has no `costs.yaml`; ConfigError as `read`."""
-    source = read_if_present(folder, FILE, YAML_BYTES)
-    return None if source is None else read(parse(source), actions, source.digest)
 
 
 def read(document: Document, actions: Collection[str], digest: str = "") -> Costs:

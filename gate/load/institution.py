@@ -16,6 +16,7 @@ from gate.load import (
     appliance,
     catalog,
     connectors,
+    costs,
     documents,
     language,
     phrases,
@@ -27,6 +28,7 @@ from gate.load import (
 )
 from gate.load.appliance import Appliance
 from gate.load.connectors import Connectors
+from gate.load.costs import Costs
 from gate.load.digests import CSV_BYTES, YAML_BYTES, Source, digests, read, read_if_present
 from gate.load.documents import Documents
 from gate.load.fixes import nearest
@@ -65,7 +67,8 @@ class Institution:
     """Everything that a folder says: the gate's configuration and what the other parts need.
 
     `appliance` holds tiers and paths; phrases, queries and documents are for their tiers and
-    pathways, connectors who carries out writes; `folder` is where relative document paths begin.
+    pathways, connectors who carries out writes, costs what thresholds are derived from (None: no
+    `costs.yaml`); `folder` is where relative document paths begin.
     """
 
     folder: Path
@@ -75,6 +78,7 @@ class Institution:
     queries: Mapping[str, Query]
     documents: Documents
     connectors: Connectors = connectors.EMPTY
+    costs: Costs | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,13 @@ class _Reader:
             return registry.EMPTY
         self.sources.append(source)
         return registry.read(source, types.object_types)
+
+    def costs(self, services: Catalog) -> Costs | None:
+        source = read_if_present(self.folder, costs.FILE, YAML_BYTES)
+        if source is None:
+            return None
+        self.sources.append(source)
+        return costs.read(parse(source), services.actions, source.digest)
 
     def packs(self, tags: Collection[str]) -> Mapping[str, LanguagePack]:
         packs: dict[str, LanguagePack] = {}
@@ -142,6 +153,7 @@ def load(folder: Path, *, bench: bool) -> Institution:
     texts = reader.optional(
         "phrases.yaml", lambda d: phrases.read(d, services, settings.languages), phrases.EMPTY
     )
+    weighed = reader.costs(services)
     objects = reader.registry(services)
     predicates = reader.optional("state.yaml", lambda d: _state(d, specs), state.EMPTY)
     ruleset = _rules(reader, services, listed, predicates)
@@ -163,7 +175,7 @@ def load(folder: Path, *, bench: bool) -> Institution:
         history_role=settings.history_role,
         digests=digests(reader.sources),
     )
-    return Institution(folder, configuration, settings, texts, listed, papers, carriers)
+    return Institution(folder, configuration, settings, texts, listed, papers, carriers, weighed)
 
 
 def _queries(

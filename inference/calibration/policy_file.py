@@ -4,17 +4,50 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from inference.artefacts import Artefact
 from inference.calibration import calibrator
 from inference.calibration.policy import Policy
 from inference.calibration.thresholds import NextTier, Threshold
-from inference.errors import CalibrationError
+from inference.errors import ArtefactError, CalibrationError
 
 FILE: Final = "policy.json"
 VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What an artefact's manifest says of its policy: digests of the file and of its costs, and the
+    next tier whose answers were measured, by the digests that it decided with (none: assumed)."""
+
+    digest: str
+    costs: str
+    next_tier: Mapping[str, str]
+
+    def versions(self, tier: str) -> dict[str, str]:
+        """What a decision names of it (P-20)."""
+        return {f"policy:{tier}": self.digest, f"costs:{tier}": self.costs}
+
+
+def described(artefact: Artefact) -> Described | None:
+    """The policy of an artefact by its manifest alone, None where it has none; ArtefactError where
+    file and report are not both there."""
+    digest, report = artefact.manifest["files"].get(FILE), artefact.manifest.get("policy")
+    if digest is None and report is None:
+        return None
+    if (
+        digest is not None
+        and isinstance(report, Mapping)
+        and {"costs", "next_versions"} <= {*report}
+    ):
+        return Described(str(digest), str(report["costs"]), dict(report["next_versions"]))
+    raise ArtefactError(
+        f"`{artefact.folder}` does not say where its {FILE} comes from; derive it again with "
+        "`routelock train thresholds`"
+    )
 
 
 def write(folder: Path, policy: Policy, costs_digest: str) -> None:

@@ -19,7 +19,7 @@ from gate.load.costs import Costs
 from inference.calibration import fit
 from inference.calibration.calibrator import Floats, Method
 from inference.calibration.policy import Policy, Rates, costs_of, margins, rates, reactions
-from inference.calibration.thresholds import settle
+from inference.calibration.thresholds import Outcomes, settle
 from inference.errors import CalibrationError
 
 Bools = NDArray[np.bool_]
@@ -33,14 +33,13 @@ PARTS: Final = 5
 class Sample:
     """Validation texts: distributions (n, labels), gold places (-1: a label the head lacks).
 
-    `next_right` (n,) says whether the next tier is right on each text, `weights` (n,) what it
-    stands for.
+    `next_tier` (n,) says what the next tier makes of each text, `weights` (n,) what it stands for.
     """
 
     labels: tuple[str, ...]
     probabilities: Floats
     gold: NDArray[np.int64]
-    next_right: Bools
+    next_tier: Outcomes
     weights: Floats | None = None
 
     @property
@@ -56,7 +55,7 @@ class Sample:
     def take(self, rows: NDArray[np.int64]) -> Sample:
         """Some of the texts, by place."""
         weights = None if self.weights is None else self.weights[rows]
-        arrays = (self.probabilities[rows], self.gold[rows], self.next_right[rows])
+        arrays = (self.probabilities[rows], self.gold[rows], self.next_tier[rows])
         return Sample(self.labels, *arrays, weights)
 
 
@@ -96,7 +95,7 @@ def choices(sample: Sample, costs: Costs, seed: int = 0) -> Iterator[Choice]:
     for method in fit.allowed(len(right), errors):
         sure = fit.cross_fitted(method, sample.probabilities, right, PARTS, seed, sample.weights)
         for weight in WEIGHTS:
-            found, settled = settle(costs, sample.labels, best, sure, sample.next_right, weight)
+            found, settled = settle(costs, sample.labels, best, sure, sample.next_tier, weight)
             own = [found[label] for label in sample.labels]
             for band in MARGINS:
                 policy = Policy(found, margin=band)

@@ -10,6 +10,9 @@ tier passes on, and C_clarify the cost of a question. Solved for p, that is p >=
 
     tau = 1 - (min(...) - C_s) / C_e
 
+Where the next tier itself asks back, in a share q_l of these messages, a question is what follows and
+no damage: passing on then costs C_l + q_l * C_clarify + (1 - a_l - q_l) * C_e.
+
 a_l depends on which messages are passed on and they depend on tau, so `settle` repeats both until
 nothing changes. Whoever changes the next tier measures a_l again.
 """
@@ -17,7 +20,7 @@ nothing changes. Whoever changes the next tier measures a_l again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -29,6 +32,10 @@ from inference.errors import CalibrationError
 
 Bools = NDArray[np.bool_]
 Otherwise = Literal["escalate", "clarify"]
+Outcomes = NDArray[np.int64] | Bools
+"""What the next tier makes of each message; of an array of truths, whether it is right."""
+
+WRONG, RIGHT, ASKS, UNKNOWN = 0, 1, 2, -1
 
 PRIOR: Final = (0.5, 0.5)
 """Jeffreys' prior: a_l of an action is (right + 0.5) / (passed on + 1)."""
@@ -42,12 +49,14 @@ POINTLESS_COVERAGE: Final = 0.01
 class NextTier:
     """How often the next tier is right on one action's passed-on messages, and on how many measured.
 
-    `pooled` says that the action had too few of its own and all actions stand in.
+    `asks` is how often it asks back instead; `pooled` says that the action had too few of its own and
+    all actions stand in.
     """
 
     right: float
     measured_on: int
     pooled: bool = False
+    asks: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,31 +93,36 @@ def derive(
         if label not in next_tier:
             raise CalibrationError(f"nothing is known of the next tier on `{label}`; measure it")
         measured = next_tier[label]
-        escalate = costs.large + (1 - measured.right) * damage
+        wrong = 1 - measured.right - measured.asks
+        escalate = costs.large + measured.asks * costs.clarify + wrong * damage
         tau = 1 - (min(escalate, costs.clarify) - costs.small) / (damage * weight)
         found[label] = Threshold(label, damage, measured, escalate, costs.clarify, tau)
     return found
 
 
 def measure_next_tier(
-    labels: Sequence[str], best: NDArray[np.int64], passed_on: Bools, next_right: Bools
+    labels: Sequence[str], best: NDArray[np.int64], passed_on: Bools, next_tier: Outcomes
 ) -> dict[str, NextTier]:
-    """a_l by label: over the messages passed on whose best label it is, how often the next is right.
+    """a_l and q_l by label, over the messages passed on whose best label it is.
 
-    `best` (n,) is this tier's best label as an index into `labels`, `next_right` (n,) whether the
-    next tier is right. Nothing passed on at all counts as an a_l of one half.
+    `best` (n,) is this tier's best label as an index into `labels`, `next_tier` (n,) what the next
+    tier makes of each; messages of which that is not known count nowhere. Nothing passed on at all
+    counts as an a_l of one half.
     """
-    every = _share(next_right[passed_on])
+    known = passed_on & (next_tier != UNKNOWN)
+    every = _measured(next_tier[known], pooled=True)
     found = {}
     for place, label in enumerate(labels):
-        own = next_right[passed_on & (best == place)]
+        own = next_tier[known & (best == place)]
         enough = len(own) >= FEWEST
-        found[label] = NextTier(_share(own) if enough else every, len(own), not enough)
+        found[label] = _measured(own) if enough else replace(every, measured_on=len(own))
     return found
 
 
-def _share(right: Bools) -> float:
-    return (float(right.sum()) + PRIOR[0]) / (len(right) + sum(PRIOR))
+def _measured(outcomes: Outcomes, pooled: bool = False) -> NextTier:
+    total = len(outcomes) + sum(PRIOR)
+    right = (float((outcomes == RIGHT).sum()) + PRIOR[0]) / total
+    return NextTier(right, len(outcomes), pooled, float((outcomes == ASKS).sum()) / total)
 
 
 def settle(
@@ -116,7 +130,7 @@ def settle(
     labels: Sequence[str],
     best: NDArray[np.int64],
     confidences: Floats,
-    next_right: Bools,
+    next_tier: Outcomes,
     weight: float = 1.0,
 ) -> tuple[dict[str, Threshold], bool]:
     """Thresholds and a_l that agree with each other, and whether they came to rest.
@@ -127,7 +141,7 @@ def settle(
     passed_on = np.ones(len(best), dtype=bool)
     seen: list[tuple[Bools, dict[str, Threshold]]] = []
     for _ in range(ROUNDS):
-        measured = _with_all(costs, measure_next_tier(labels, best, passed_on, next_right))
+        measured = _with_all(costs, measure_next_tier(labels, best, passed_on, next_tier))
         thresholds = derive(costs, measured, weight)
         seen.append((passed_on, thresholds))
         now = confidences < taus(thresholds, labels)[best]
@@ -143,8 +157,8 @@ def settle(
 def _with_all(costs: Costs, measured: Mapping[str, NextTier]) -> dict[str, NextTier]:
     """Labels of the costs that the head does not know take what is pooled over all."""
     pooled = next((m for m in measured.values() if m.pooled), None)
-    mean = float(np.mean([m.right for m in measured.values()]))
-    rest = pooled or NextTier(mean, 0, True)
+    means = [float(np.mean([getattr(m, f) for m in measured.values()])) for f in ("right", "asks")]
+    rest = pooled or NextTier(means[0], 0, True, means[1])
     return {label: measured.get(label, rest) for label in costs.damage}
 
 
@@ -216,15 +230,17 @@ def pointless(thresholds: Thresholds, coverage: float) -> tuple[str, ...]:
 def derivation(costs: Costs, thresholds: Thresholds, found: Slack) -> str:
     """The derivation as a table of text, one line per action."""
     lines = [
-        f"(1 - p) * C_e + {costs.small:g} <= min({costs.large:g} + (1 - a_l) * C_e,"
-        f" {costs.clarify:g})   in {costs.unit}",
-        f"{'action':<24} {'C_e':>8} {'a_l':>6} {'n':>6} {'escalate':>9} {'clarify':>8} {'tau':>8}",
+        f"(1 - p) * C_e + {costs.small:g} <= min({costs.large:g} + q_l * {costs.clarify:g}"
+        f" + (1 - a_l - q_l) * C_e, {costs.clarify:g})   in {costs.unit}",
+        f"{'action':<24} {'C_e':>8} {'a_l':>6} {'q_l':>6} {'n':>6} {'escalate':>9} {'clarify':>8}"
+        f" {'tau':>8}",
     ]
     for t in thresholds.values():
         star = "*" if t.next_tier.pooled else " "
         lines.append(
             f"{t.label:<24} {t.damage:>8g} {t.next_tier.right:>5.3f}{star}"
-            f" {t.next_tier.measured_on:>6} {t.escalate:>9.2f} {t.clarify:>8.2f} {t.tau:>8.4f}"
+            f" {t.next_tier.asks:>5.3f}{star} {t.next_tier.measured_on:>6}"
+            f" {t.escalate:>9.2f} {t.clarify:>8.2f} {t.tau:>8.4f}"
         )
     lines.append(f"* too few of its own (below {FEWEST}): a_l of all actions together")
     lines.append(f"smallest slack: routed {_shown(found.taken)}, not routed {_shown(found.passed)}")

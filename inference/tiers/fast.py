@@ -1,7 +1,7 @@
 """The fast tier: a classifier in an artefact folder, and the policy that its scores are read by.
 
     <folder>/manifest.json   kind, labels in the head's order, digests of data and code, figures
-    <folder>/policy.json     calibrator, margin and thresholds; without it the fixed threshold stands
+    <folder>/policy.json     calibrator, margin and thresholds; without it a fixed threshold stands
     ...                      the classifier's own parts (inference/classifiers)
 
 `training/` writes it. Nothing in it is pickled; a part that differs from the manifest is refused
@@ -45,9 +45,16 @@ class _Opened(NamedTuple):
 class FastTier:
     """Scores a text with a classifier's artefact; loads it at the first text."""
 
-    def __init__(self, name: str, artefact: Artefact, threshold: Decimal) -> None:
+    def __init__(self, name: str, artefact: Artefact, threshold: Decimal | None = None) -> None:
+        """`threshold` is for an artefact without a policy, and for no other; AssemblyError."""
         self.name = name
-        self.versions: Mapping[str, str] = {f"model:{name}": artefact.digest}
+        self.derived = policy_file.described(artefact)
+        if (threshold is None) != (self.derived is not None):
+            raise AssemblyError(_which_threshold(name, artefact, threshold))
+        self.versions: Mapping[str, str] = {
+            f"model:{name}": artefact.digest,
+            **({} if self.derived is None else self.derived.versions(name)),
+        }
         self.labels = store.labels(artefact, opening.KINDS)
         self._artefact = artefact
         self._threshold = threshold
@@ -55,7 +62,7 @@ class FastTier:
         self._opened: _Opened | None = None
 
     def propose(self, question: Question) -> Reply:
-        """The best label where the policy, or at least the fixed threshold, lets it through.
+        """The best label where the policy or the fixed threshold lets it through.
 
         A text without a letter or digit abstains before anything is loaded; a long one is scored in
         windows and flagged.
@@ -68,15 +75,15 @@ class FastTier:
         if found.scores is None:
             return Reply(Abstain(found.reason or "no_text", self.name))
         probabilities = dict(zip(self.labels, found.scores.tolist(), strict=True))
-        if policy is None:
-            answer = scores.answer(probabilities, self._threshold, self.name)
-        else:
+        if policy is not None:
             answer = self._under(policy, found.scores)
+        else:
+            answer = scores.answer(probabilities, self._threshold or Decimal(1), self.name)
         flags = (LONG_TEXT,) if found.windows > 1 else ()
         return Reply(answer, raw=scores.shown(probabilities), flags=flags)
 
     def _under(self, policy: Policy, row: NDArray[np.float64]) -> TierAnswer:
-        """The answer under a policy; the fixed threshold stays beneath it as a backstop."""
+        """The answer under a policy."""
         rows = row[np.newaxis]
         sure = scores.confidence(float(confidence(policy.calibrator, rows)[0]))
         order = [self.labels[i] for i in np.argsort(-row, kind="stable")]
@@ -84,11 +91,11 @@ class FastTier:
         match Reaction(int(react(policy, self.labels, rows)[0])):
             case Reaction.CLARIFY:
                 return Abstain(scores.CLARIFY, self.name, actions[:2])
-            case Reaction.ROUTE if sure >= self._threshold:
+            case Reaction.ROUTE:
                 return Proposal(order[0], None, actions[:3], sure, self.name)
-            case Reaction.OUT_OF_SCOPE if sure >= self._threshold:
+            case Reaction.OUT_OF_SCOPE:
                 return OutOfScope(self.name, sure)
-            case _:
+            case Reaction.ESCALATE:
                 return Abstain(scores.LOW_CONFIDENCE, self.name, actions[:2])
 
     def _loaded(self) -> _Opened:
@@ -98,6 +105,18 @@ class FastTier:
                 policy = policy_file.read(self._artefact.folder, self.labels)
                 self._opened = _Opened(scorer, policy)
             return self._opened
+
+
+def _which_threshold(name: str, artefact: Artefact, threshold: Decimal | None) -> str:
+    if threshold is None:
+        return (
+            f"tier `{name}` is calibrated, but `{artefact.folder}` holds no policy; derive one with "
+            "`routelock train thresholds`, or give the tier a `threshold` and `calibrated: false`"
+        )
+    return (
+        f"tier `{name}` has the threshold {threshold}, and `{artefact.folder}` a policy; write "
+        "`calibrated: true` without `threshold` in appliance.yaml"
+    )
 
 
 def check_labels(tier: FastTier, actions: Iterable[str]) -> None:

@@ -140,6 +140,7 @@ def routed_line(routed: Routed) -> dict[str, Any]:
         "dialogue_id": routed.dialogue_id,
         "direction": routed.findings.direction.value,
         "tier": answered_by.tier if answered_by else None,
+        "flags": list(dict.fromkeys(flag for tried in routed.tried for flag in tried.reply.flags)),
         "latency_ms": {
             name: round(getattr(routed.timing, name), 3)
             for name in ("findings", "tiers", "gate", "ledger")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -44,7 +43,7 @@ def answers(institution: Institution, fresh: tuple[Label, ...]) -> dict[str, Tie
     folder = ROOT / Path(settings.model or "")
     if not folder.is_dir():
         pytest.skip(f"no fast tier at {folder}; `make setup` trains it")
-    tier = FastTier("fast", artefacts.read(folder), settings.threshold or Decimal(1))
+    tier = FastTier("fast", artefacts.read(folder), settings.threshold)
     return {x.label_id: tier.propose(Question(x.text)).answer for x in fresh}
 
 

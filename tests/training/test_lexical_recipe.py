@@ -18,7 +18,7 @@ from inference.calibration.calibrator import Calibrator
 from inference.calibration.policy import Policy
 from inference.calibration.thresholds import NextTier, derive
 from inference.classifiers import lexical
-from inference.errors import ArtefactError, CalibrationError
+from inference.errors import ArtefactError, AssemblyError, CalibrationError
 from inference.question import Question
 from inference.tiers import cascade
 from inference.tiers.fast import FastTier
@@ -92,24 +92,43 @@ def test_three_texts_of_an_intent_are_enough(trained: Artefact) -> None:
 
 
 def test_fast_tier_runs_on_it_by_its_policy(trained: Artefact) -> None:
-    tier = FastTier("fast", trained, Decimal("0.0"))
+    tier = FastTier("fast", trained)
     assert isinstance(tier.propose(Question("please tell me my balance")).answer, Proposal)
     assert isinstance(tier.propose(Question("a joke about cats")).answer, OutOfScope)
     assert isinstance(tier.propose(Question("zzzz")).answer, Abstain)
     assert tier.propose(Question("🙂")).answer == Abstain("no_text", "fast")
 
 
-def test_the_fixed_threshold_stays_beneath_the_policy(trained: Artefact) -> None:
-    tier = FastTier("fast", trained, Decimal("1.0"))
-    answer = tier.propose(Question("please tell me my balance")).answer
-    assert isinstance(answer, Abstain) and answer.reason == "low_confidence"
+def test_a_policy_and_a_fixed_threshold_exclude_each_other(
+    trained: Artefact, data: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(AssemblyError, match=r"has the threshold 0\.5, and .* a policy"):
+        FastTier("fast", trained, Decimal("0.5"))
+    plain = lexical.save(recipe.fit(read(data), recipe.RECIPE), tmp_path / "plain", {})
+    with pytest.raises(AssemblyError, match=r"is calibrated, but .* holds no policy"):
+        FastTier("fast", plain)
+    assert FastTier("fast", plain, Decimal("0.5")).derived is None
+
+
+def test_decisions_name_the_policy_and_the_costs_that_it_comes_from(trained: Artefact) -> None:
+    versions = FastTier("fast", trained).versions
+    assert versions["model:fast"] == trained.digest
+    assert versions["policy:fast"] == trained.manifest["files"]["policy.json"]
+    assert versions["costs:fast"] == trained.manifest["policy"]["costs"]
+
+
+def test_a_policy_without_its_report_is_refused(trained: Artefact, tmp_path: Path) -> None:
+    manifest = {k: v for k, v in trained.manifest.items() if k != "policy"}
+    with pytest.raises(ArtefactError, match="does not say where"):
+        FastTier("fast", Artefact(trained.folder, trained.digest, manifest))
 
 
 def with_policy(data: Path, folder: Path, policy: Policy) -> FastTier:
     made = lexical.save(recipe.fit(read(data), recipe.RECIPE), folder, {})
     policy_file.write(folder, policy, "")
     fields = {k: v for k, v in made.manifest.items() if k not in ("files", "schema_version")}
-    return FastTier("fast", artefacts.write_manifest(folder, fields), Decimal("0.0"))
+    report = {"policy": {"costs": "", "next_versions": {}}}
+    return FastTier("fast", artefacts.write_manifest(folder, {**fields, **report}))
 
 
 def test_asking_back_names_two_and_no_other_tier_answers(data: Path, tmp_path: Path) -> None:
@@ -144,7 +163,7 @@ def test_a_changed_policy_is_refused(trained: Artefact, tmp_path: Path) -> None:
     text = (tmp_path / "policy.json").read_text(encoding="utf-8")
     (tmp_path / "policy.json").write_text(text.replace('"margin": ', '"margin": 0'), "utf-8")
     with pytest.raises(ArtefactError, match=r"policy\.json"):
-        FastTier("fast", artefacts.read(tmp_path), Decimal(0)).propose(Question("my balance"))
+        FastTier("fast", artefacts.read(tmp_path)).propose(Question("my balance"))
 
 
 def test_limits_that_cannot_be_kept_leave_no_artefact(data: Path, tmp_path: Path) -> None:

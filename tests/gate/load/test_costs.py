@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from gate.errors import ConfigError
-from gate.load import costs, load
+from gate.load import costs, digests, load_institution
 from gate.load.digests import Source
+from gate.load.yamlfile import parse
+from tests.gate.load.folders import MINIMAL
+from tests.gate.load.folders import write as write_files
 
 ROOT = Path(__file__).resolve().parents[3]
 GOOD = """\
@@ -32,23 +35,31 @@ def write(folder: Path, text: str = GOOD) -> Path:
     return folder
 
 
+def read(folder: Path) -> costs.Costs:
+    source = digests.read(folder, costs.FILE, digests.YAML_BYTES)
+    return costs.read(parse(source), ACTIONS, source.digest)
+
+
 def test_good_file(tmp_path: Path) -> None:
-    found = costs.load(write(tmp_path), ACTIONS)
+    found = read(write(tmp_path))
     assert found == costs.Costs(
         "US cents", 0.02, 0.5, 15.0, {"READ": 80.0, "FREEZE": 1000.0, "OUT_OF_SCOPE": 120.0},
         costs.CostLimits(wrong_routes=0.01), Source("costs.yaml", "", GOOD.encode()).digest,
     )  # fmt: skip
 
 
-def test_no_file_is_no_costs(tmp_path: Path) -> None:
-    assert costs.load(tmp_path, ACTIONS) is None
-
-
-def test_the_demo_names_every_action() -> None:
-    folder = ROOT / "configs" / "demo"
-    found = costs.load(folder, load(folder).catalog.actions)
+def test_costs_are_part_of_the_configuration() -> None:
+    institution = load_institution(ROOT / "configs" / "demo")
+    found = institution.costs
     assert found is not None
+    assert institution.configuration.digests["costs.yaml"] == found.digest
     assert min(found.damage.values()) > found.clarify > found.large > found.small
+
+
+def test_no_file_is_no_costs(tmp_path: Path) -> None:
+    institution = load_institution(write_files(tmp_path, MINIMAL))
+    assert institution.costs is None
+    assert "costs.yaml" not in institution.configuration.digests
 
 
 @pytest.mark.parametrize(
@@ -74,7 +85,7 @@ def test_what_is_wrong_is_named_with_its_line(
 ) -> None:
     text = GOOD.replace(old, new, 1)
     with pytest.raises(ConfigError) as caught:
-        costs.load(write(tmp_path, text), ACTIONS)
+        read(write(tmp_path, text))
     error = caught.value
     lines = text.splitlines(keepends=True)
     assert error.line in {i for i, line in enumerate(lines, 1) if mark in line}

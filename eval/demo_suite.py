@@ -1,0 +1,225 @@
+"""The demo's held-out texts through the cascade and the gate: what is routed, and how often wrongly.
+
+    python -m eval.demo_suite
+
+Every text is decided in a state in which nothing stands against it, so that only the text can stop
+it. Prints counts and never a text; exit code 1 if a required figure is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from eval import output, writes
+from eval.result import Share
+from eval.suites.demo import labels
+from eval.suites.demo.labels import OUT_OF_SCOPE, Label
+from gate.configuration import Configuration
+from gate.confirmation import NEEDED
+from gate.controller import decide
+from gate.findings import find
+from gate.load import load_institution
+from gate.records import (
+    Abstain,
+    Mode,
+    OutOfScope,
+    Proposal,
+    Request,
+    Session,
+    Situation,
+    Terminal,
+    TierAnswer,
+    Verdict,
+)
+from inference import question, sinks
+from inference.appliance import open_tiers
+from inference.calibration.bound import upper_limit
+from inference.tiers import Tier, cascade
+
+OUT: Final = writes.ROOT / "var" / "bench" / "demo"
+LEAST_COVERAGE: Final = 0.80
+MOST_WRONG: Final = 0.05
+DELTA: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """One text: the tier that ended the cascade, what it said, and the verdict on it."""
+
+    label: Label
+    tier: str
+    answer: TierAnswer
+    verdict: Verdict
+    mode: Mode | None
+
+    @property
+    def routed(self) -> bool:
+        """Dispatched, or a write whose confirmation is asked for."""
+        return self.verdict.terminal is Terminal.DISPATCH or NEEDED in self.verdict.reason_codes
+
+    @property
+    def right(self) -> bool:
+        """Routed to the action and object that the label names, which the label allows."""
+        named = (self.verdict.action_id, self.verdict.object_id)
+        return (
+            self.routed
+            and self.label.allowed
+            and named
+            == (
+                self.label.action,
+                self.label.object_id,
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ByTier:
+    """The texts at which one tier ended the cascade."""
+
+    tier: str
+    texts: int
+    routed: int
+    wrong: int
+    committed_right: Share
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Every figure of one run.
+
+    `coverage` is over the texts that may go on to their action, `committed` over the texts in scope
+    and counts a tier's proposal, whatever the gate makes of it; `wrong_routes` is over all routed
+    texts; `wrong_upper` is its exact one-sided 95 % limit. `wrong_writes` are writes that were read
+    back or dispatched although another action, another object or nothing was asked for.
+    """
+
+    texts: int
+    coverage: Share
+    committed: Share
+    committed_right: Share
+    wrong_routes: Share
+    wrong_upper: float
+    wrong_writes: int
+    out_of_scope: Share
+    by_tier: tuple[ByTier, ...]
+    ended: dict[str, int]
+    wrong_by: dict[str, int]
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """The required figures that are missed."""
+        found = []
+        if (self.coverage.rate or 0) < LEAST_COVERAGE:
+            found.append(f"coverage is below {LEAST_COVERAGE:.0%}")
+        if self.wrong_upper > MOST_WRONG:
+            found.append(f"the upper limit of wrong routes is above {MOST_WRONG:.0%}")
+        if self.wrong_writes:
+            found.append("a write got through that was not asked for")
+        return tuple(found)
+
+
+def run(folder: Path = writes.DEMO, root: Path = writes.ROOT) -> tuple[Ended, ...]:
+    """Decide every held-out text with the tiers of the institution in `folder`."""
+    institution = load_institution(folder)
+    configuration, sessions = institution.configuration, writes.sessions(folder)
+    own = [e.object_id for s in sessions.values() for e in s.objects]
+    objects = [*configuration.registry.entries, *own]
+    texts = labels.load(configuration.catalog.actions, objects, sessions)
+    tiers = open_tiers(institution, root)
+    return tuple(_end(configuration, tiers, text, sessions.get(text.session)) for text in texts)
+
+
+def _end(
+    configuration: Configuration, tiers: Sequence[Tier], label: Label, session: Session | None
+) -> Ended:
+    calm = writes.clear()
+    request = Request(
+        label.label_id, "web", label.text, state=calm.of(label.action), session=session
+    )
+    findings = find(configuration, request)
+    tried = cascade.run(tiers, question.of(request, configuration, findings))[-1]
+    answer = tried.reply.answer
+    situation = Situation(request.state, calm.now, session)
+    verdict = decide(configuration, situation, findings, answer)
+    action = configuration.catalog.actions.get(verdict.action_id or "")
+    return Ended(label, tried.tier, answer, verdict, action.mode if action else None)
+
+
+def measure(ended: Sequence[Ended]) -> Result:
+    """The figures of a run."""
+    scope = [e for e in ended if e.label.action != OUT_OF_SCOPE]
+    allowed = [e for e in ended if e.label.allowed]
+    committed = [e for e in scope if isinstance(e.answer, Proposal)]
+    routed = [e for e in ended if e.routed]
+    wrong = [e for e in routed if not e.right]
+    outside = [e for e in ended if e.label.action == OUT_OF_SCOPE]
+    return Result(
+        texts=len(ended),
+        coverage=Share(sum(e.routed for e in allowed), len(allowed)),
+        committed=Share(len(committed), len(scope)),
+        committed_right=_committed_right(committed),
+        wrong_routes=Share(len(wrong), len(routed)),
+        wrong_upper=upper_limit(len(wrong), len(routed), DELTA),
+        wrong_writes=sum(e.mode is Mode.WRITE for e in wrong),
+        out_of_scope=Share(sum(isinstance(e.answer, OutOfScope) for e in outside), len(outside)),
+        by_tier=tuple(_by_tier(ended)),
+        ended=dict(Counter(_how(e) for e in allowed).most_common()),
+        wrong_by=dict(Counter(_what(e) for e in wrong).most_common()),
+    )
+
+
+def _committed_right(committed: Iterable[Ended]) -> Share:
+    named = [
+        isinstance(e.answer, Proposal) and e.answer.action_id == e.label.action for e in committed
+    ]
+    return Share(sum(named), len(named))
+
+
+def _by_tier(ended: Sequence[Ended]) -> Iterable[ByTier]:
+    for tier in dict.fromkeys(e.tier for e in ended):
+        mine = [e for e in ended if e.tier == tier]
+        committed = [e for e in mine if isinstance(e.answer, Proposal)]
+        routed = [e for e in mine if e.routed]
+        wrong = sum(not e.right for e in routed)
+        yield ByTier(tier, len(mine), len(routed), wrong, _committed_right(committed))
+
+
+def _how(one: Ended) -> str:
+    """How a text that may go on ended: the deciding id, and for a tier's own terminal its reason."""
+    if one.routed:
+        return "routed"
+    reason = f" {one.answer.reason}" if isinstance(one.answer, Abstain) else ""
+    other = isinstance(one.answer, Proposal) and one.answer.action_id != one.label.action
+    return f"{one.verdict.rule_id}{reason}{' of another action' if other else ''}"
+
+
+def _what(one: Ended) -> str:
+    """What is wrong with a route: the action, the object, or that it is one at all."""
+    if one.verdict.action_id != one.label.action:
+        return f"{one.label.action} as {one.verdict.action_id}"
+    return "another object" if one.label.allowed else f"{one.label.action}, which is bounded"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run, print and store; 1 if a required figure is missed."""
+    parser = argparse.ArgumentParser(description="Measure the demo on its held-out texts.")
+    parser.add_argument("--config", type=Path, default=writes.DEMO)
+    parser.add_argument("--out", type=Path, default=OUT)
+    given = parser.parse_args(arguments)
+    result = measure(run(given.config))
+    text = sinks.json_text(asdict(result), indent=1)
+    output.write(given.out, {"metrics.json": text + "\n"})
+    print(sinks.lines(text))
+    for missed in result.missed:
+        print(sinks.terminal(missed), file=sys.stderr)
+    return 1 if result.missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
