@@ -170,6 +170,10 @@ def _head(read: Reading, start: int) -> Head | None:
         word = _WORD.match(read.text, position)
         if word is None or _is_quantified(read, position):
             return None
+        passable = _longest(read, position, FILLER)
+        if passable is not None and passable.end > word.end() and noun is None:
+            position = _next(read.text, passable.end)  # one of my cards
+            continue
         if word.group() in read.lexicon.numerals.words:
             position = _next(read.text, word.end())
             continue
@@ -181,7 +185,6 @@ def _head(read: Reading, start: int) -> Head | None:
             if spare and position not in read.names:
                 return None
             continue
-        passable = _longest(read, position, FILLER)
         if word.group() in read.lexicon.determiners:
             position = _next(read.text, word.end())
         elif passable is not None and noun is None:

@@ -43,11 +43,12 @@ def lead(spot: Spot, start: int, end: int, *, alone: bool = False) -> str:
     asked = alone or ":" in spot.folded[place:start]
     copula = spot.before("copulas", place)
     noun = spot.before("value_nouns", copula if copula >= 0 else place)
+    payload = spot.before("payloads", place) >= 0
     if noun >= 0:
-        return _of_noun(spot, noun, asked)
+        return _of_noun(spot, noun, asked or (payload and spot.asks(start)))
     if copula >= 0 or asked:
         return NEW
-    if spot.before("payloads", place) >= 0:
+    if payload:
         return NEW if spot.asks(start) else PLAIN
     return NOTHING if spot.asks(start) or stands_alone(spot, place, end) else PLAIN
 
