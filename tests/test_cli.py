@@ -213,3 +213,12 @@ def test_a_byte_order_mark_is_no_error(tmp_path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbf" + line())
     done = run("gate", "decide", "--config", str(DEMO), "--in", str(path))
     assert (done.returncode, json.loads(done.stdout)["terminal"]) == (0, "DISPATCH")
+
+
+def test_route_uses_up_no_confirmation(tmp_path: Path) -> None:
+    given = line(utterance="yes", confirm={"token": "0" * 32 + "." + "0" * 64})
+    done = run(
+        "route", "--config", str(DEMO), "--ledger-dir", str(tmp_path / "ledger"), given=given
+    )
+    assert done.returncode == 2
+    assert b"send it to `routelock answer`" in done.stderr

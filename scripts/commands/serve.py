@@ -51,6 +51,9 @@ def route(
     from inference import speaking, way
 
     def line(appliance: Appliance, request: Request) -> dict[str, Any]:
+        if request.confirm_token is not None:
+            problem = "a confirmation would be used up, and nothing carried out"
+            raise RequestError(problem, where="field confirm", fix="send it to `routelock answer`")
         routed = way.route(appliance, request)
         return {**routed_line(routed), "offered": list(speaking.offered(appliance, routed))}
 
