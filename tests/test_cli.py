@@ -216,9 +216,9 @@ def test_a_byte_order_mark_is_no_error(tmp_path: Path) -> None:
 
 
 def test_route_uses_up_no_confirmation(tmp_path: Path) -> None:
-    given = line(utterance="yes", confirm={"token": "0" * 32 + "." + "0" * 64})
-    done = run(
-        "route", "--config", str(DEMO), "--ledger-dir", str(tmp_path / "ledger"), given=given
-    )
+    token = "0" * 32 + "." + "0" * 64
+    asked = {"request_id": "r", "channel": "web", "utterance": "yes", "confirm": {"token": token}}
+    ledger = ("--ledger-dir", str(tmp_path / "ledger"))
+    done = run("route", "--config", str(DEMO), *ledger, given=json.dumps(asked).encode())
     assert done.returncode == 2
     assert b"send it to `routelock answer`" in done.stderr
