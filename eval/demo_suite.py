@@ -1,22 +1,19 @@
 """The demo's held-out texts through the cascade and the gate: what is routed, and how often wrongly.
 
-    python -m eval.demo_suite
-
 Every text is decided in a state in which nothing stands against it, so that only the text can stop
-it. Prints counts and never a text; exit code 1 if a required figure is missed.
+it. `routelock bench demo` prints counts and never a text.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 from eval import output, writes
+from eval.errors import SuiteError
 from eval.result import Share
 from eval.suites.demo import labels
 from eval.suites.demo.labels import OUT_OF_SCOPE, Label
@@ -42,7 +39,6 @@ from inference.appliance import open_tiers
 from inference.calibration.bound import upper_limit
 from inference.tiers import Tier, cascade
 
-OUT: Final = writes.ROOT / "var" / "bench" / "demo"
 LEAST_COVERAGE: Final = 0.80
 MOST_WRONG: Final = 0.05
 DELTA: Final = 0.05
@@ -93,16 +89,17 @@ class ByTier:
 class Result:
     """Every figure of one run.
 
-    `coverage` is over the texts that may go on to their action, `committed` over the texts in scope
-    and counts a tier's proposal, whatever the gate makes of it; `wrong_routes` is over all routed
-    texts; `wrong_upper` is its exact one-sided 95 % limit. `wrong_writes` are writes that were read
-    back or dispatched although another action, another object or nothing was asked for.
+    `coverage` is the share of the texts in scope for which a tier commits to an action, whatever the
+    gate makes of it; `reached` that of the texts that may go on to their action which do;
+    `wrong_routes` is over all routed texts, and `wrong_upper` its exact one-sided 95 % limit.
+    `wrong_writes` are writes that were read back or dispatched although another action, another
+    object or nothing was asked for.
     """
 
     texts: int
     coverage: Share
-    committed: Share
-    committed_right: Share
+    right_of_covered: Share
+    reached: Share
     wrong_routes: Share
     wrong_upper: float
     wrong_writes: int
@@ -124,15 +121,37 @@ class Result:
         return tuple(found)
 
 
-def run(folder: Path = writes.DEMO, root: Path = writes.ROOT) -> tuple[Ended, ...]:
-    """Decide every held-out text with the tiers of the institution in `folder`."""
+def as_they_come(items: Iterable[Label]) -> Iterable[Label]:
+    """The texts alone."""
+    return items
+
+
+def run(
+    folder: Path = writes.DEMO,
+    root: Path = writes.ROOT,
+    without: Sequence[str] = (),
+    watch: Callable[[Iterable[Label]], Iterable[Label]] = as_they_come,
+) -> tuple[Ended, ...]:
+    """Decide every held-out text with the tiers of the institution in `folder`.
+
+    `without` names tiers that are left out; SuiteError for one that is not there.
+    """
     institution = load_institution(folder)
     configuration, sessions = institution.configuration, writes.sessions(folder)
     own = [e.object_id for s in sessions.values() for e in s.objects]
     objects = [*configuration.registry.entries, *own]
     texts = labels.load(configuration.catalog.actions, objects, sessions)
     tiers = open_tiers(institution, root)
-    return tuple(_end(configuration, tiers, text, sessions.get(text.session)) for text in texts)
+    names = [tier.name for tier in tiers]
+    for name in without:
+        if name not in names:
+            raise SuiteError(
+                f"no tier is called `{name}`", file=str(folder), fix=f"use {', '.join(names)}"
+            )
+    kept = [tier for tier in tiers if tier.name not in without]
+    return tuple(
+        _end(configuration, kept, text, sessions.get(text.session)) for text in watch(texts)
+    )
 
 
 def _end(
@@ -161,9 +180,9 @@ def measure(ended: Sequence[Ended]) -> Result:
     outside = [e for e in ended if e.label.action == OUT_OF_SCOPE]
     return Result(
         texts=len(ended),
-        coverage=Share(sum(e.routed for e in allowed), len(allowed)),
-        committed=Share(len(committed), len(scope)),
-        committed_right=_committed_right(committed),
+        coverage=Share(len(committed), len(scope)),
+        right_of_covered=_committed_right(committed),
+        reached=Share(sum(e.right for e in allowed), len(allowed)),
         wrong_routes=Share(len(wrong), len(routed)),
         wrong_upper=upper_limit(len(wrong), len(routed), DELTA),
         wrong_writes=sum(e.mode is Mode.WRITE for e in wrong),
@@ -206,20 +225,8 @@ def _what(one: Ended) -> str:
     return "another object" if one.label.allowed else f"{one.label.action}, which is bounded"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print and store; 1 if a required figure is missed."""
-    parser = argparse.ArgumentParser(description="Measure the demo on its held-out texts.")
-    parser.add_argument("--config", type=Path, default=writes.DEMO)
-    parser.add_argument("--out", type=Path, default=OUT)
-    given = parser.parse_args(arguments)
-    result = measure(run(given.config))
-    text = sinks.json_text(asdict(result), indent=1)
-    output.write(given.out, {"metrics.json": text + "\n"})
-    print(sinks.lines(text))
-    for missed in result.missed:
-        print(sinks.terminal(missed), file=sys.stderr)
-    return 1 if result.missed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def store(ended: Sequence[Ended], out: Path) -> Result:
+    """Measure and write `metrics.json`."""
+    result = measure(ended)
+    output.write(out, {"metrics.json": sinks.json_text(asdict(result), indent=1) + "\n"})
+    return result

@@ -9,7 +9,6 @@ scores. The artefact holds a copy of the encoder, so that one folder is the whol
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 import tempfile
@@ -21,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from inference import artefacts
+from inference import artefacts, sinks
 from inference.artefacts import Artefact
 from inference.calibration import folds
 from inference.calibration.selection import Sample
@@ -119,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rule = None if given.config is None else Rule.of(given.config, given.next_right)
     manifest = train(given.data, given.base, given.out, RECIPE, rule).manifest
     keys = ("labels", "texts", "out_of_fold", "policy", "seconds")
-    print(json.dumps({key: manifest.get(key) for key in keys}, indent=1))
+    print(sinks.json_text({key: manifest.get(key) for key in keys}, indent=1))
     return 0
 
 

@@ -33,6 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Measure intent classifiers on public data.")
     parser.add_argument("bench", choices=("clinc", "banking", "few", "cache"))
     parser.add_argument("--kind", choices=KINDS, default="lexical")
+    parser.add_argument("--no-out-of-scope", action="store_true", help="train without that class")
     parser.add_argument("--strength", type=float, help="the head's C; default: the kind's")
     parser.add_argument("--rounds", type=int, default=1000, help="rounds of the bootstrap")
     parser.add_argument("--data", type=Path, required=True, help="folder of the public data")
@@ -59,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def record(given: argparse.Namespace, report: Report, date: datetime) -> dict[str, Any]:
     """The stored form of a run."""
     strength = "" if given.strength is None else f" --strength {given.strength:g}"
+    strength += " --no-out-of-scope" if given.no_out_of_scope else ""
     return {
         "schema_version": 1,
         "command": f"python -m eval.intents {given.bench} --kind {given.kind}{strength}",
@@ -74,7 +76,7 @@ def _run(given: argparse.Namespace) -> Report:
         subject = subject._replace(strength=given.strength)
     match given.bench:
         case "clinc":
-            return bench.clinc(subject, given.data, given.rounds)
+            return bench.clinc(subject, given.data, given.rounds, not given.no_out_of_scope)
         case "banking":
             return bench.banking(subject, given.data, given.rounds)
         case _:

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from eval.intents import data, groups, metrics
+from eval.intents import ablation, data, groups, metrics
 from eval.intents.data import TEST_MIX, Texts
 from eval.intents.reliability import diagram
 from eval.intents.scored import Floats, Scored
 from eval.intents.subjects import Subject
 from inference.calibration import fit, folds, measures
 from inference.calibration.calibrator import Calibrator, confidence, to_json
+from inference.tiers.scores import OUT_OF_SCOPE
 
 CALIBRATION = 10
 """One in so many training texts is kept for the calibrator."""
@@ -36,9 +37,15 @@ class Report:
     diagrams: Mapping[str, str]
 
 
-def clinc(subject: Subject, public: Path, rounds: int) -> Report:
-    """CLINC150: train and oos_train, reported on val and oos_val for the mix of the test split."""
+def clinc(subject: Subject, public: Path, rounds: int, out_of_scope_class: bool = True) -> Report:
+    """CLINC150: train and oos_train, reported on val and oos_val for the mix of the test split.
+
+    Without its out-of-scope class the head learns no out-of-scope text, and only a low score can keep
+    one from being routed.
+    """
     train, val = data.clinc(public)
+    if not out_of_scope_class:
+        train = train.take([i for i, n in enumerate(train.labels) if n != OUT_OF_SCOPE])
     kept, slice_ = _slice(train)
     on_slice, on_val = subject.measure(kept, [slice_, val], subject.strength)
     return _report(subject, on_slice, on_val, TEST_MIX, rounds)
@@ -121,6 +128,7 @@ def _report(
             "calibrated": metrics.calibration(tested, sure, weights),
         },
         "worst_recall": _worst(per_class),
+        "policies": ablation.figures(slice_, tested, weights, SEED),
     }
     return Report(figures, _diagrams(tested, plain, sure, weights, calibrator))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -58,6 +59,64 @@ def metamorphic(
         terminal.tell(
             f"false dispatches: {counts[0]} as proposed, {counts[1]} with the right action given"
         )
+        raise typer.Exit(1)
+
+
+@app.command(
+    epilog="Example: routelock bench intents clinc --kind linear --data ../shared/data "
+    "--out var/intents/clinc-linear"
+)
+def intents(
+    bench: Annotated[str, typer.Argument(help="clinc, banking or few.")],
+    data: Annotated[Path, typer.Option("--data", help="Folder of the public data.")],
+    out: Out,
+    kind: Annotated[str, typer.Option("--kind", help="lexical, linear or tuned.")] = "lexical",
+    without: Annotated[
+        bool, typer.Option("--no-out-of-scope", help="Train without the out-of-scope class.")
+    ] = False,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Rounds of the bootstrap.")] = 1000,
+) -> None:
+    """Measure intent classifiers: accuracy, out-of-scope, coverage at a precision, calibration, costs.
+
+    `policies` in the figures holds the cost per 1,000 with everything, without calibration, without
+    the clarify band, and where everything is passed on to the next tier.
+    """
+    from eval.intents.__main__ import main
+
+    extra = ["--no-out-of-scope"] if without else []
+    arguments = [bench, "--kind", kind, "--data", str(data), "--out", str(out)]
+    raise typer.Exit(main([*arguments, "--rounds", str(rounds), *extra]))
+
+
+@app.command(
+    epilog="Example: routelock bench demo --without phrases --out var/bench/demo-without-phrases"
+)
+def demo(
+    out: Out = Path("var/bench/demo"),
+    config: Annotated[Path, typer.Option("--config", help="The demo institution.")] = Path(
+        "configs/demo"
+    ),
+    without: Annotated[
+        list[str] | None, typer.Option("--without", help="Leave a tier out; may be repeated.")
+    ] = None,
+) -> None:
+    """Send the demo's held-out texts through cascade and gate; exit 1 if a required figure is missed.
+
+    Without `phrases` and `fast` everything is left to the proposer: the always-LLM baseline.
+    """
+    from eval import demo_suite
+    from eval.suites.demo import labels
+
+    def texts(items: Iterable[labels.Label]) -> Iterable[labels.Label]:
+        found = list(items)
+        return terminal.steps(found, "texts", len(found))
+
+    ended = demo_suite.run(config, Path(), without or (), texts)
+    result = demo_suite.store(ended, out)
+    terminal.page((out / "metrics.json").read_text(encoding="utf-8"))
+    for missed in result.missed:
+        terminal.tell(missed)
+    if result.missed:
         raise typer.Exit(1)
 
 
