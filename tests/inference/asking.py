@@ -19,9 +19,10 @@ class Saying:
     says: TierAnswer
     name: str = "saying"
     versions: Mapping[str, str] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
 
     def propose(self, question: Question) -> Reply:
-        return Reply(self.says, question.utterance, "raw")
+        return Reply(self.says, question.utterance, "raw", self.flags)
 
 
 def saying(appliance: Appliance, answer: TierAnswer) -> Appliance:

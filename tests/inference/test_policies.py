@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from gate.ledger.book import recall
+from gate.ledger.receipts import Receipt
 from gate.load import load_institution
-from inference.appliance import open_tiers
+from gate.records import Abstain, Request
+from inference.appliance import Appliance, open_tiers
 from inference.artefacts import Artefact
+from inference.disclosure import disclosed
 from inference.errors import AssemblyError
 from inference.question import Question
+from inference.way import route
+from scripts.commands.serve import routed_line
 from tests.gate.load.folders import GOOD, write
+from tests.inference.asking import Saying
 from training import lexical
 from training.thresholds import Rule
 
@@ -32,6 +40,22 @@ damage: {FUND_PRICE: 80, FEES: 80, FREEZE: 900, OUT_OF_SCOPE: 80}
 """
 FAST = '{name: fast, kind: setfit, model: var/models/fast, threshold: "0.60"}'
 LEXICAL = "{name: fast, kind: lexical, model: var/models/fast, calibrated: true}"
+
+
+def test_what_was_odd_about_a_text_is_kept_and_told_to_the_channel_alone(
+    appliance: Appliance,
+) -> None:
+    flagged = Saying(Abstain("low_confidence", "saying"), flags=("long_text",))
+    request = Request("1", "web", "a long complaint")
+    routed = route(replace(appliance, tiers=(flagged,)), request)
+    found = recall(appliance.book, request)
+    assert found is not None
+    receipt = appliance.book.receipts.get(found.record["text_commitment"])
+    assert isinstance(receipt, Receipt)
+    assert [output["flags"] for output in receipt.outputs] == [["long_text"]]
+    line = routed_line(routed)
+    assert disclosed(line, "channel")["flags"] == ["long_text"]
+    assert "flags" not in disclosed(line, "user")
 
 
 @pytest.fixture
