@@ -1,6 +1,6 @@
 # Every target that runs something sets up first; set-up takes seconds when nothing changed.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench-gate bench-ledger test-crash clean
+.PHONY: help setup demo test check bench-gate bench-encoder bench-ledger test-crash clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
@@ -19,6 +19,9 @@ check: setup ## check format, lint and types
 
 bench-gate: setup ## measure the gate against cedarpy and the fast tier, and store the result
 	@.venv/bin/python -m eval.bench_gate
+
+bench-encoder: setup ## measure the encoder's two runtimes and the tier on each, and store the result
+	@.venv/bin/python -m eval.bench_encoder
 
 bench-ledger: setup ## measure appends and verification of the ledger, and store the result
 	@.venv/bin/python -m eval.bench_ledger

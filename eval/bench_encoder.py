@@ -17,7 +17,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -84,16 +85,14 @@ def _named(artefact: Artefact, runtime: str) -> Artefact:
 
 def speed(both: Mapping[str, Artefact], texts: list[str]) -> Part:
     """The bare forward of each runtime, and the tier on it."""
-    import torch
-
-    torch.set_num_threads(1)
     calls: dict[str, Callable[[], object]] = {
         f"forward, {TORCH}": _torch(both[TORCH].folder / encoded.ENCODER, texts),
         f"forward, {ONNX_INT8}": _graph(both[ONNX_INT8].folder / encoded.ENCODER, texts),
     }
     for runtime, artefact in both.items():
         calls[f"tier, {runtime}"] = _tier(artefact, texts)
-    timing = timed(calls, dict.fromkeys(calls, len(texts)), rounds=ROUNDS)
+    with _one_thread():
+        timing = timed(calls, dict.fromkeys(calls, len(texts)), rounds=ROUNDS)
     pairs = [(f"tier, {name}", f"forward, {name}", 1.15) for name in RUNTIMES]
     pairs.append((f"forward, {ONNX_INT8}", f"forward, {TORCH}", 0.4))
     return Part(
@@ -102,6 +101,18 @@ def speed(both: Mapping[str, Artefact], texts: list[str]) -> Part:
         timing.median_us(),
         tuple(Ratio(slow, fast, timing.times(slow, fast), at_most=m) for slow, fast, m in pairs),
     )
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _torch(folder: Path, texts: list[str]) -> Callable[[], object]:

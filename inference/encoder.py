@@ -145,13 +145,13 @@ class OnnxEncoder:
     def encode(self, texts: Sequence[str]) -> Vectors:
         """See `Encoder`."""
         tokenizer, session = self._load()
-        out = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        for row, text in enumerate(texts):
+        rows = [np.zeros((0, self.dimensions), dtype=np.float32)] if not texts else []
+        for text in texts:
             pieces = tokenizer.encode(text).ids
             if len(pieces) > MAX_TOKENS:
                 pieces = [*pieces[: MAX_TOKENS - 1], pieces[-1]]  # the mark of the end stays
-            out[row] = session.run(None, {"pieces": np.array([pieces], dtype=np.int64)})[0][0]
-        return out
+            rows += session.run(None, {"pieces": np.array([pieces], dtype=np.int64)})
+        return np.concatenate(rows)
 
 
 def open_encoder(artefact: Artefact, folder: Path, runtime: str) -> Encoder:
