@@ -18,6 +18,7 @@ from eval.intents.scored import Floats, Scored
 from gate.load.costs import Costs
 from inference.calibration import fit
 from inference.calibration.selection import Choice, Sample, choices
+from inference.calibration.thresholds import Thresholds
 from inference.tiers.scores import OUT_OF_SCOPE
 
 SMALL, LARGE, CLARIFY, DAMAGE, NEXT_RIGHT = 0.02, 0.50, 15.0, 80.0, 0.9
@@ -44,11 +45,17 @@ def figures(
     found = {}
     for name, counts in WITHOUT.items():
         best = min((c for c in every if counts(c)), key=lambda choice: choice.rates.cost)
-        policy = replace(
-            best.policy, calibrator=fit.fit(best.method, sample.probabilities, sample.right)
-        )
-        found[name] = dict(economics.figures(played_on, policy, costs, weights))
+        calibrator = fit.fit(best.method, sample.probabilities, sample.right)
+        played = replace(best.policy, calibrator=calibrator, thresholds=_priced(best))
+        found[name] = dict(economics.figures(played_on, played, costs, weights))
     return found
+
+
+def _priced(choice: Choice) -> Thresholds:
+    """The choice's thresholds; what is passed on costs what it was taken to cost, not what a few
+    draws of the slice say, so that policies are compared at one price."""
+    passed_on = LARGE + (1 - NEXT_RIGHT) * DAMAGE
+    return {n: replace(t, escalate=passed_on) for n, t in choice.policy.thresholds.items()}
 
 
 def sample_of(scored: Scored, seed: int) -> Sample:

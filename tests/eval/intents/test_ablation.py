@@ -27,6 +27,7 @@ def test_every_policy_has_its_costs() -> None:
     assert set(found) == {"whole", "without_calibration", "without_clarify_band"}
     costs = {name: row["cost_per_1000"] for name, row in found.items()}
     assert costs["whole"] < costs["without_calibration"]
+    assert {round(row["always_next_per_1000"]) for row in found.values()} == {8500}
     assert all(0 <= row["routed"] <= 1 for row in found.values())
 
 
