@@ -22,7 +22,7 @@ from eval import output
 from eval.errors import EvalError
 from eval.intents import bench, cached
 from eval.intents.bench import Report
-from eval.intents.subjects import KINDS, choose
+from eval.intents.subjects import KINDS, choose, expecting
 from eval.result import host_class
 from inference import sinks
 from inference.errors import InferenceError
@@ -35,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--kind", choices=KINDS, default="lexical")
     parser.add_argument("--no-out-of-scope", action="store_true", help="train without that class")
     parser.add_argument("--strength", type=float, help="the head's C; default: the kind's")
+    parser.add_argument("--expected", type=float, help="share of messages that are out of scope")
     parser.add_argument("--rounds", type=int, default=1000, help="rounds of the bootstrap")
     parser.add_argument("--data", type=Path, required=True, help="folder of the public data")
     parser.add_argument("--out", type=Path, required=True, help="folder of the result")
@@ -61,6 +62,7 @@ def record(given: argparse.Namespace, report: Report, date: datetime) -> dict[st
     """The stored form of a run."""
     strength = "" if given.strength is None else f" --strength {given.strength:g}"
     strength += " --no-out-of-scope" if given.no_out_of_scope else ""
+    strength += "" if given.expected is None else f" --expected {given.expected:g}"
     return {
         "schema_version": 1,
         "command": f"python -m eval.intents {given.bench} --kind {given.kind}{strength}",
@@ -74,6 +76,8 @@ def _run(given: argparse.Namespace) -> Report:
     subject = choose(given.kind)
     if given.strength is not None:
         subject = subject._replace(strength=given.strength)
+    if given.expected is not None:
+        subject = expecting(subject, given.expected)
     match given.bench:
         case "clinc":
             return bench.clinc(subject, given.data, given.rounds, not given.no_out_of_scope)

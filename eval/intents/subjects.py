@@ -21,6 +21,7 @@ from eval.intents.scored import Scored, score
 from inference import artefacts
 from inference.classifiers import encoded, head, lexical
 from inference.encoder import ONNX_INT8, TORCH, TorchEncoder
+from inference.tiers.scores import OUT_OF_SCOPE
 
 ENCODER = Path("var/models/all-minilm-l6-v2")
 CACHE = Path("var/intents/vectors")
@@ -56,6 +57,23 @@ def choose(kind: str, root: Path = Path()) -> Subject:
     near = get_close_matches(kind, KINDS, n=1)
     hint = f"did you mean `{near[0]}`?" if near else f"use one of {', '.join(KINDS)}"
     raise ProposerError(f"no classifier is called `{kind}`; {hint}")
+
+
+def expecting(subject: Subject, share: float) -> Subject:
+    """The subject told that this share of all messages is out of scope, whatever the share in training."""
+
+    def measure(kept: Texts, asked: Sequence[Texts], strength: float) -> list[Scored]:
+        trained = kept.labels.count(OUT_OF_SCOPE) / len(kept.labels)
+        factor = head.odds(share) / head.odds(trained)
+        return [_shifted(one, factor) for one in subject.measure(kept, asked, strength)]
+
+    return subject._replace(measure=measure)
+
+
+def _shifted(scored: Scored, factor: float) -> Scored:
+    """As `head.expecting` would score: out-of-scope's odds multiplied, rows summing to 1."""
+    odds = np.where(scored.actions, scored.probabilities, factor * scored.probabilities)
+    return Scored(scored.labels, odds / odds.sum(axis=1, keepdims=True), scored.gold)
 
 
 def _lexical(kept: Texts, asked: Sequence[Texts], strength: float) -> list[Scored]:

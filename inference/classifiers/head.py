@@ -58,6 +58,24 @@ def apply(head: Head, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
     return softmax(vectors.astype(np.float64) @ head.coefficients.T + head.intercepts)
 
 
+def expecting(head: Head, row: int, trained: float, expected: float) -> Head:
+    """The head for messages of which a share `expected` has the label of `row`, not `trained`.
+
+    Its odds against every other label grow by one factor (label shift: Saerens, Latinne and
+    Decaestecker, Adjusting the Outputs of a Classifier to New a Priori Probabilities, 2002).
+    """
+    intercepts = head.intercepts.copy()
+    intercepts[row] += np.log(odds(expected) / odds(trained))
+    return Head(head.coefficients, intercepts)
+
+
+def odds(share: float) -> float:
+    """Share of one kind over the rest; ArtefactError for none or all."""
+    if not 0 < share < 1:
+        raise ArtefactError(f"a share of `{share:g}` has no odds; give one between 0 and 1")
+    return share / (1 - share)
+
+
 def write(folder: Path, head: Head, **more: NDArray[Any]) -> None:
     """Write the arrays, and others beside them, to `head.safetensors`."""
     from safetensors.numpy import save_file

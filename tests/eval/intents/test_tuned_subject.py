@@ -7,6 +7,7 @@ from argparse import Namespace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from eval.errors import ProposerError
@@ -14,8 +15,11 @@ from eval.intents import subjects
 from eval.intents.__main__ import record
 from eval.intents.bench import Report
 from eval.intents.data import Texts
+from eval.intents.scored import Scored
 from inference.artefacts import Artefact
+from inference.classifiers import head
 from inference.encoder import OnnxEncoder, TorchEncoder
+from inference.errors import ArtefactError
 from tests.inference import tiny_encoder
 from training import whole
 from training.labels import Example
@@ -73,9 +77,32 @@ def test_the_kinds_default_strength_is_the_recipes(root: Path) -> None:
     assert subjects.choose("tuned", root).strength == Recipe().strength
 
 
+def test_an_expected_share_moves_out_of_scope_as_the_heads_intercept_would() -> None:
+    labels, vectors = ("A", "OUT_OF_SCOPE", "B"), np.eye(4, 5, dtype=np.float32)
+    fitted = head.Head(np.arange(15.0).reshape(3, 5) / 10, np.array([0.1, 0.0, -0.1]))
+    kept = Texts(("t",) * 10, ("OUT_OF_SCOPE", *("A",) * 9))
+
+    def measure(kept: Texts, asked: object, strength: float) -> list[Scored]:
+        return [Scored(labels, head.apply(fitted, vectors), ("A",) * 4)]
+
+    subject = subjects.expecting(subjects.Subject("any", measure, 1.0, {}), 0.2)
+    (scored,) = subject.measure(kept, [], 1.0)
+    other = head.apply(head.expecting(fitted, 1, trained=0.1, expected=0.2), vectors)
+    assert np.allclose(scored.probabilities, other)
+    before = measure(kept, [], 1.0)[0].probabilities
+    ratio = (other[:, 1] / other[:, 0]) / (before[:, 1] / before[:, 0])
+    assert np.allclose(ratio, (0.2 / 0.8) / (0.1 / 0.9))
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_a_share_of_none_or_all_is_refused(share: float) -> None:
+    with pytest.raises(ArtefactError, match="has no odds"):
+        head.odds(share)
+
+
 def test_stored_figures_say_command_date_and_host() -> None:
-    given = Namespace(bench="few", kind="tuned", strength=2.0)
+    given = Namespace(bench="few", kind="tuned", strength=2.0, no_out_of_scope=False, expected=0.1)
     found = record(given, Report({"accuracy": 0.9}, {}), datetime(2026, 12, 1, tzinfo=UTC))
-    assert found["command"] == "python -m eval.intents few --kind tuned --strength 2"
+    assert found["command"] == "python -m eval.intents few --kind tuned --strength 2 --expected 0.1"
     assert (found["date"], found["accuracy"]) == ("2026-12-01T00:00:00+00:00", 0.9)
     assert "cores" in found["host"]
