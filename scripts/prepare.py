@@ -88,7 +88,7 @@ def thresholds(institution: Institution, tier: Tier, root: Path) -> None:
         sealing.derived_from(found, artefacts.read(folder), rule)
 
     current = sealing.is_current(artefacts.read(folder), institution, after)
-    _step("thresholds", folder, current, derive)
+    _step("policy", folder, current, derive)
 
 
 def _router_is_current(out: Path, labels: Path, base: Path) -> bool:

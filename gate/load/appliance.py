@@ -131,7 +131,7 @@ class ApplianceFile(FileModel):
     limits: LimitsModel = LimitsModel()
     """How large a request may be."""
     dialogue: DialogueModel = DialogueModel()
-    """How long the appliance goes on asking."""
+    """How often a speaker is asked back, and how long an answer counts."""
     terminals: dict[str, str] = Field(default_factory=dict)
     """Bounded terminal of each reserved id; an id left out keeps its default."""
     paths: PathsModel = PathsModel()

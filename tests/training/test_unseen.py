@@ -14,13 +14,16 @@ from typer.testing import CliRunner
 
 from gate.load import load_institution
 from gate.records import Abstain, OutOfScope, Proposal, TierAnswer, Unparsed
+from inference import artefacts
 from inference.appliance import open_tiers
 from inference.calibration.thresholds import ASKS, RIGHT, UNKNOWN, WRONG
 from inference.question import Question
 from inference.tiers import Reply
+from scripts import prepare
 from scripts.commands.train import app
 from tests.gate.load.folders import GOOD, write
 from tests.inference.test_policies import COSTS, FAST, HOW, LEXICAL, WHAT
+from tests.models import ROOT
 from training import lexical, sealing, unseen
 from training.errors import TrainingError
 from training.labels import read
@@ -159,3 +162,36 @@ def test_pointless_tier_is_exit_code_1(data: Path, tmp_path: Path, folder: Path)
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 1
     assert "every message is routed" in json.loads(done.stdout)["policy"]["problems"][0]
+
+
+def test_set_up_derives_thresholds_again_only_for_other_costs(
+    data: Path,
+    tmp_path: Path,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lexical.train(data, tmp_path / "fast")
+    for name, path in (("DEMO", folder), ("LABELS", data), ("UNSEEN", tmp_path / "unseen.jsonl")):
+        monkeypatch.setattr(prepare, name, path)
+    monkeypatch.setattr(prepare, "ENCODER", tmp_path)
+
+    def said() -> str:
+        institution = load_institution(folder)
+        prepare.thresholds(institution, institution.appliance.tiers[-1], tmp_path)
+        return capsys.readouterr().out
+
+    assert "building the policy" in said()
+    assert said() == "      policy is up to date\n"
+    (folder / "costs.yaml").write_text(COSTS.replace("clarify: 15", "clarify: 16"), "utf-8")
+    assert "building the policy" in said()
+    assert len(open_tiers(load_institution(folder), tmp_path)) == 2
+
+
+def test_the_demo_s_unseen_scores_are_of_its_labels() -> None:
+    folder = ROOT / "training" / "data" / "demo"
+    found = unseen.load(folder / "unseen.jsonl")
+    examples = read(folder / "utterances.csv")
+    assert found.made_from["data"] == artefacts.sha256(folder / "utterances.csv")
+    assert [found.sample.labels[gold] for gold in found.sample.gold] == [e.label for e in examples]
+    assert (found.sample.next_tier != UNKNOWN).sum() == unseen.ASKED
