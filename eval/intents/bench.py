@@ -109,7 +109,8 @@ def _report(
     sure = confidence(calibrator, tested.probabilities)
     plain = tested.probabilities.max(axis=1)
     weights = metrics.weights_of(tested, mix)
-    found = metrics.intervals(tested, mix, rounds=rounds, seed=SEED)
+    drawn = {**metrics.FIGURES, **_errors_of(sure)}
+    found = metrics.intervals(tested, mix, drawn, rounds, seed=SEED)
     per_class = metrics.per_class(tested, weights)
     figures = {
         **_head(subject),
@@ -131,6 +132,19 @@ def _report(
         "policies": ablation.figures(slice_, tested, weights, SEED),
     }
     return Report(figures, _diagrams(tested, plain, sure, weights, calibrator))
+
+
+def _errors_of(sure: Floats) -> dict[str, metrics.Figure]:
+    """The calibration errors of calibrated confidences as figures, so that they get intervals too.
+
+    A sample's calibration error is never negative and so is too large on average, the more the smaller
+    the sample: the interval lies rather high.
+    """
+
+    def error(name: str) -> metrics.Figure:
+        return lambda scored, weights: metrics.calibration(scored, sure, weights)[name]
+
+    return {name: error(name) for name in ("ece_in_scope", "ece_mixed")}
 
 
 def _worst(per_class: Mapping[str, metrics.ClassFigures]) -> list[dict[str, Any]]:
