@@ -19,6 +19,7 @@ from gate.configuration import Configuration
 from gate.findings import find
 from gate.load import load
 from gate.records import Direction, Request
+from inference import sinks
 
 MOST: Final = 0.05
 """The largest share of messages that may be sent back."""
@@ -38,10 +39,10 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     texts = [row["text"] for row in table.read(given.data / "train.csv", ("text", "category"))]
     found = directions(load(writes.DEMO), texts)
-    for direction, count in found.items():
-        print(f"{direction.value:11} {count:6} of {len(texts)}")
+    told = [f"{direction.value:11} {count:6} of {len(texts)}" for direction, count in found.items()]
     back = sum(found[direction] for direction in SENT_BACK)
-    print(f"sent back   {back:6} of {len(texts)}, {back / len(texts):.2%}")
+    told.append(f"sent back   {back:6} of {len(texts)}, {back / len(texts):.2%}")
+    print(*map(sinks.terminal, told), sep="\n")
     return 1 if back > MOST * len(texts) else 0
 
 
