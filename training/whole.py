@@ -57,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--bfloat16", action="store_true", help="for processors that have it")
     given = parser.parse_args(arguments)
     rows = json.loads(given.rows.read_text(encoding="utf-8"))
-    recipe = replace(RECIPE, strength=given.strength, bfloat16=given.bfloat16)
+    own = {"epochs": given.epochs, "strength": given.strength, "bfloat16": given.bfloat16}
+    recipe = replace(RECIPE, **own)
     made = kept(given.base, [Example(text, label) for text, label in rows], recipe, given.out)
     print(sinks.terminal(made.folder))
     return 0

@@ -35,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--kind", choices=KINDS, default="lexical")
     parser.add_argument("--no-out-of-scope", action="store_true", help="train without that class")
     parser.add_argument("--strength", type=float, help="the head's C; default: the kind's")
+    parser.add_argument("--epochs", type=int, help="times over all texts, of `tuned`; default: 4")
     parser.add_argument("--expected", type=float, help="share of messages that are out of scope")
     parser.add_argument("--rounds", type=int, default=1000, help="rounds of the bootstrap")
     parser.add_argument("--data", type=Path, required=True, help="folder of the public data")
@@ -60,12 +61,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def record(given: argparse.Namespace, report: Report, date: datetime) -> dict[str, Any]:
     """The stored form of a run."""
-    strength = "" if given.strength is None else f" --strength {given.strength:g}"
-    strength += " --no-out-of-scope" if given.no_out_of_scope else ""
-    strength += "" if given.expected is None else f" --expected {given.expected:g}"
+    options = "" if given.strength is None else f" --strength {given.strength:g}"
+    options += " --no-out-of-scope" if given.no_out_of_scope else ""
+    options += "" if given.epochs is None else f" --epochs {given.epochs}"
+    options += "" if given.expected is None else f" --expected {given.expected:g}"
     return {
         "schema_version": 1,
-        "command": f"python -m eval.intents {given.bench} --kind {given.kind}{strength}",
+        "command": f"python -m eval.intents {given.bench} --kind {given.kind}{options}",
         "date": date.isoformat(timespec="seconds"),
         "host": host_class(),
         **report.figures,
@@ -73,7 +75,7 @@ def record(given: argparse.Namespace, report: Report, date: datetime) -> dict[st
 
 
 def _run(given: argparse.Namespace) -> Report:
-    subject = choose(given.kind)
+    subject = choose(given.kind, epochs=given.epochs)
     if given.strength is not None:
         subject = subject._replace(strength=given.strength)
     if given.expected is not None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -43,8 +43,10 @@ class Subject(NamedTuple):
     digests: dict[str, str]
 
 
-def choose(kind: str, root: Path = Path()) -> Subject:
-    """The subject of a kind; ProposerError on any other name."""
+def choose(kind: str, root: Path = Path(), epochs: int | None = None) -> Subject:
+    """The subject of a kind; ProposerError on any other name, or on `epochs` where none are counted."""
+    if epochs is not None and kind not in RUNTIMES_OF:
+        raise ProposerError(f"`{kind}` has no epochs; leave --epochs out")
     if kind == "lexical":
         return Subject(kind, _lexical, NGRAMS.strength, {})
     if kind == "linear":
@@ -53,7 +55,8 @@ def choose(kind: str, root: Path = Path()) -> Subject:
         return Subject(kind, vectors.measure, 20.0, {"encoder": found.digest})
     if kind in RUNTIMES_OF:
         base = artefacts.read(root / ENCODER)
-        return Subject(kind, _tuned(root, RUNTIMES_OF[kind]), 1.0, {"base": base.digest})
+        measure = _tuned(root, RUNTIMES_OF[kind], epochs)
+        return Subject(kind, measure, 1.0, {"base": base.digest})
     near = get_close_matches(kind, KINDS, n=1)
     hint = f"did you mean `{near[0]}`?" if near else f"use one of {', '.join(KINDS)}"
     raise ProposerError(f"no classifier is called `{kind}`; {hint}")
@@ -82,26 +85,28 @@ def _lexical(kept: Texts, asked: Sequence[Texts], strength: float) -> list[Score
     return [score(scorer, part.texts, part.labels) for part in asked]
 
 
-def _tuned(root: Path, runtime: str) -> Measure:
+def _tuned(root: Path, runtime: str, epochs: int | None) -> Measure:
     """Encoder and head tuned together in a process of their own; trained once, then kept."""
 
     def measure(kept: Texts, asked: Sequence[Texts], strength: float) -> list[Scored]:
         with TemporaryDirectory() as scratch:
             rows = Path(scratch) / "rows.json"
             rows.write_text(json.dumps(list(zip(*kept, strict=True))), encoding="utf-8")
-            made = trained(rows, root / ENCODER, root / TUNED, strength)
+            counted = {} if epochs is None else {"--epochs": epochs}
+            given = {"--strength": strength, **counted}
+            made = trained(rows, root / ENCODER, root / TUNED, given)
         scorer = encoded.load(artefacts.read(made), runtime)
         return [score(scorer, part.texts, part.labels) for part in asked]
 
     return measure
 
 
-def trained(rows: Path, base: Path, out: Path, strength: float) -> Path:
+def trained(rows: Path, base: Path, out: Path, more: Mapping[str, float]) -> Path:
     """The folder of an artefact of these rows; ProposerError where training fails.
 
     Nothing in eval imports training, so that the code under test stays apart from what it is made by.
     """
-    given = {"--rows": rows, "--base": base, "--out": out, "--strength": strength}
+    given = {"--rows": rows, "--base": base, "--out": out, **more}
     words = [str(word) for pair in given.items() for word in pair]
     command = [sys.executable, "-m", "training.whole", *words, "--bfloat16"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603 - our own

@@ -50,7 +50,8 @@ def test_it_scores_with_the_runtime_of_its_kind_after_training_on_what_is_kept(
 ) -> None:
     seen: list[object] = []
 
-    def trained(rows: Path, base: Path, out: Path, strength: float) -> Path:
+    def trained(rows: Path, base: Path, out: Path, more: dict[str, float]) -> Path:
+        assert more == {"--strength": 1.0, "--epochs": 2}
         seen.append(json.loads(rows.read_text(encoding="utf-8")))
         return made.folder
 
@@ -62,7 +63,7 @@ def test_it_scores_with_the_runtime_of_its_kind_after_training_on_what_is_kept(
 
     monkeypatch.setattr(subjects, "trained", trained)
     monkeypatch.setattr(used, "encode", counted)
-    subject = subjects.choose(kind, root)
+    subject = subjects.choose(kind, root, epochs=2)
     (scored,) = subject.measure(KEPT, [Texts(("lock it",), ("APPLE",))], subject.strength)
     assert seen == [[list(row) for row in zip(*KEPT, strict=True)], 1]
     assert (scored.labels, scored.gold) == (("APPLE", "ZEBRA"), ("APPLE",))
@@ -70,7 +71,12 @@ def test_it_scores_with_the_runtime_of_its_kind_after_training_on_what_is_kept(
 
 def test_failed_training_is_named(root: Path, tmp_path: Path) -> None:
     with pytest.raises(ProposerError, match="training ended with `1`"):
-        subjects.trained(tmp_path / "none.json", root / subjects.ENCODER, tmp_path / "out", 1.0)
+        subjects.trained(tmp_path / "none.json", root / subjects.ENCODER, tmp_path / "out", {})
+
+
+def test_epochs_of_a_kind_without_them_are_refused(root: Path) -> None:
+    with pytest.raises(ProposerError, match="has no epochs"):
+        subjects.choose("lexical", root, epochs=2)
 
 
 def test_the_kinds_default_strength_is_the_recipes(root: Path) -> None:
@@ -101,8 +107,13 @@ def test_a_share_of_none_or_all_is_refused(share: float) -> None:
 
 
 def test_stored_figures_say_command_date_and_host() -> None:
-    given = Namespace(bench="few", kind="tuned", strength=2.0, no_out_of_scope=False, expected=0.1)
+    given = Namespace(
+        bench="few", kind="tuned", strength=2.0, no_out_of_scope=False, expected=0.1, epochs=8
+    )
     found = record(given, Report({"accuracy": 0.9}, {}), datetime(2026, 12, 1, tzinfo=UTC))
-    assert found["command"] == "python -m eval.intents few --kind tuned --strength 2 --expected 0.1"
+    assert (
+        found["command"]
+        == "python -m eval.intents few --kind tuned --strength 2 --epochs 8 --expected 0.1"
+    )
     assert (found["date"], found["accuracy"]) == ("2026-12-01T00:00:00+00:00", 0.9)
     assert "cores" in found["host"]
