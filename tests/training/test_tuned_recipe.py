@@ -119,7 +119,7 @@ def test_training_moved_the_layers_but_not_the_embeddings(
 
 
 def test_fast_tier_runs_on_it(trained: Artefact) -> None:
-    reply = FastTier("fast", trained, Decimal("0.0")).propose(Question("freeze my card"))
+    reply = FastTier("fast", trained, Decimal("0.1")).propose(Question("freeze my card"))
     assert isinstance(reply.answer, Proposal)
 
 
