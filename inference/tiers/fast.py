@@ -78,7 +78,9 @@ class FastTier:
         if policy is not None:
             answer = self._under(policy, found.scores)
         else:
-            answer = scores.answer(probabilities, self._threshold or Decimal(1), self.name)
+            answer = scores.answer(
+                probabilities, Decimal(1) if self._threshold is None else self._threshold, self.name
+            )
         flags = (LONG_TEXT,) if found.windows > 1 else ()
         return Reply(answer, raw=scores.shown(probabilities), flags=flags)
 
