@@ -51,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rows", type=Path, required=True, help="JSON list of [text, label]")
     parser.add_argument("--base", type=Path, default=BASE, help="the sentence encoder")
     parser.add_argument("--out", type=Path, required=True, help="folder of the artefacts")
+    parser.add_argument("--epochs", type=int, default=RECIPE.epochs, help="passes over the rows")
     parser.add_argument(
         "--strength", type=float, default=RECIPE.strength, help="of the head's start"
     )

@@ -154,7 +154,7 @@ def test_changed_part_is_refused(tmp_path: Path, encoder: TorchEncoder, part: st
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"kind": "proposer"}, "no setfit or linear or lexical artefact"),
+        ({"kind": "proposer"}, "no setfit or tuned or linear or lexical artefact"),
         ({"labels": ["A", "A"]}, "twice"),
         ({"labels": ["A", "B"]}, "differ in number"),
         ({"format": 0}, "format `0`"),
