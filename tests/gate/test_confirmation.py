@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.catalog import Action
+from gate.catalog import Action, SlotSpec
 from gate.configuration import Configuration
 from gate.confirmation import (
     AGAIN,
@@ -391,3 +391,15 @@ def test_a_boolean_is_a_pin_too() -> None:
     pinning = replace(configured, predicates=declared)
     found = [pins(pinning, ACTIONS[0], situation(alarm=a)) for a in (True, False)]
     assert found == [{"alarm": "True"}, {"alarm": "False"}]
+
+
+def test_an_own_object_in_a_slot_is_read_back_by_its_masked_name() -> None:
+    action = replace(PAY, slots=("source",), confirm={"en": "Pay from {source}?"})
+    configured = asking(action)
+    spec = SlotSpec("source", "object", object_types=("ACCOUNT",))
+    configured = replace(configured, catalog=replace(configured.catalog, slots={"source": spec}))
+    asked, write = verdict(source="A1"), Direction.WRITE
+    assert text(configured, asked, None, "en", write, (ACCOUNT,)) == (
+        "Pay from Savings \u2022\u2022\u2022\u20227890?"
+    )
+    assert text(configured, asked, None, "en", write) == "Pay from A1?"

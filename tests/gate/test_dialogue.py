@@ -10,7 +10,7 @@ from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
 
 from gate.configuration import Configuration
-from gate.dialogue import chosen, filled, given, is_yes, pick
+from gate.dialogue import chosen, filled, given, is_yes, named, pick
 from gate.direction import Asked, Cue
 from gate.findings import Findings, find
 from gate.objects import Mention, Status
@@ -393,3 +393,21 @@ def test_a_slot_leaves_an_earlier_choice_alone_where_the_option_has_no_object() 
 def test_a_second_value_for_a_slot_stays_beside_the_first() -> None:
     told = filled(OPENING, (AMOUNT._replace(value="700 USD"),), CARDS[0])
     assert [s.value for s in told.slots if s.slot == "amount"] == ["500 USD", "700 USD"]
+
+
+# An object where none could be offered.
+
+
+@pytest.mark.parametrize(
+    ("text", "object_id"),
+    [
+        ("the debit card", "CARD-1"),
+        ("the debit card and the visa card", None),
+        ("is it the debit card?", None),
+        ("the blue one", None),
+    ],
+)
+def test_the_one_object_that_is_named_is_taken(text: str, object_id: str | None) -> None:
+    turn = find(demo(), Request("r-1", "web", text, session=SESSION))
+    found = named(demo(), "FREEZE_CARD", text, turn, entries())
+    assert found == (Option("FREEZE_CARD", object_id) if object_id else None)
