@@ -171,7 +171,7 @@ def missed(reached: Sequence[Reached]) -> Iterator[dict[str, Any]]:
 
 
 def main(out: Path = OUT) -> int:
-    """Run and print; 1 if too few reach their confirmation."""
+    """Run and print; 1 if too few reach their confirmation, or one is asked to confirm another."""
     with tempfile.TemporaryDirectory() as place:
         with open_appliance(
             writes.DEMO, ROOT, lambda: writes.clear().now, Path(place)
@@ -189,7 +189,7 @@ def main(out: Path = OUT) -> int:
     for ended, count in result.ended.items():
         told.append(f"  missed, ended in {ended:32} {count:4}")
     print(*map(sinks.terminal, told), sep="\n")
-    return 1 if result.reached.count < LEAST else 0
+    return 1 if result.wrong or result.reached.count < LEAST else 0
 
 
 if __name__ == "__main__":

@@ -50,8 +50,6 @@ def _spotted(
         if fault == _NOTHING:
             return
     if not fault and one.number.value is None:
-        if not one.money and one.kind != "digits":
-            return
         fault = one.number.fault
     if not fault and priced:
         fault = Fault.RATE

@@ -82,8 +82,6 @@ def _readings(a: str, b: str, c: str | None) -> list[tuple[str, str]]:
 
 @lru_cache(maxsize=16)
 def _month_patterns(months: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    if not months:
-        return ()
     month = rf"(?P<month>{'|'.join(map(re.escape, months))})\.?"
     day = rf"(?P<day>[0-9]{{1,2}}){_TH}"
     year = r"(?:,? (?P<year>[0-9]{4}))?"
@@ -150,6 +148,10 @@ def _han_pattern(numerals: str, shifts: tuple[str, ...]) -> re.Pattern[str]:
     )
 
 
+_JOINING: Final = (".", ",", "/", "-")
+"""Marks that make one number of the digits on both sides of them."""
+
+
 def _han(spot: Spot) -> Iterator[Spotted]:
     """2026年12月24日, 12月24号, 24号, 明年一月一日, 下个月5号."""
     if not spot.words.han or spot.folded.isascii():
@@ -162,7 +164,8 @@ def _han(spot: Spot) -> Iterator[Spotted]:
         head = spot.folded[max(0, start - 1) : start]
         if found is None or head == "第":
             continue
-        if (head and is_word(head)) or spot.is_numeral(head):
+        joined = head in _JOINING and spot.folded[max(0, start - 2) : start - 1].isdigit()
+        if joined or (head and is_word(head)) or spot.is_numeral(head):
             found = ("", Fault.MALFORMED)
         yield Spotted(start, end, *found)
 

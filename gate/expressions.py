@@ -100,6 +100,8 @@ def _neighbours(spot: Spot, start: int, end: int) -> tuple[str, str]:
         return ("other" if before else ""), "" if before else Fault.MALFORMED
     if before in _COMPOSITE or after in _COMPOSITE:
         return "", Fault.MALFORMED
+    if after in (".", ",") and spot.is_numeral(text[end + 1 : end + 2]):
+        return "", Fault.MALFORMED
     if before in {"~", "≈"}:
         return "", Fault.APPROXIMATE
     if before in {"<", ">", "≤", "≥", "+"} or after == "+":
@@ -244,14 +246,16 @@ _COMMA_SIGNS: Final = frozenset({"€"})
 def _narrowed(
     spot: Spot, codes: frozenset[str] | None, before: Span, after: Span, fault: str
 ) -> tuple[frozenset[str], str]:
-    """The currencies that fit both a sign and a further word; a shared sign gives way to a code."""
+    """The currencies that fit both a sign and a further word; a shared sign gives way to a word for
+    one of those that share it ($500 cad, not £500 dollars)."""
     named = spot.codes(*after)
     if codes is None:
         return named, fault
     if codes & named:
         return codes & named, fault
-    if spot.is_in("shared_signs", *before):
-        return named, fault
+    fitting = named & spot.family(*before) if spot.is_in("shared_signs", *before) else frozenset()
+    if fitting:
+        return fitting, fault
     return codes | named, fault or Fault.TWO_READINGS
 
 

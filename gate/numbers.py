@@ -82,11 +82,6 @@ def _bare(text: str) -> str:
     return "".join(c for c in text if c.isdigit())
 
 
-def is_continental(text: str) -> bool:
-    """True if a comma is the decimal mark."""
-    return re.search(r",[0-9]{1,2}$", text) is not None
-
-
 def words(parts: Sequence[str], values: Mapping[str, int]) -> Number:
     """The value of English number words: `two thousand five hundred`, `fifteen hundred`, `a million`.
 

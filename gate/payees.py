@@ -28,7 +28,7 @@ def _set_apart(spot: Spot, taken: Sequence[Span]) -> Iterator[Spotted]:
     for lead in (*spot.all_of("negations"), *spot.all_of("contrasts")):
         start = lead[1] + (spot.folded[lead[1] : lead[1] + 1] == " ")
         if not any(a <= start < b for a, b in taken):
-            end = _han_name(spot, start) if _is_han(spot, start) else _latin_name(spot, start)
+            end = _name(spot, start)
             if end > start:
                 yield Spotted(start, end, "", str(Fault.NEGATED))
 
@@ -42,7 +42,7 @@ def _payee(spot: Spot, lead: Span, taken: Sequence[Span]) -> Iterator[tuple[Spot
             start += 1
         if any(a <= start < b for a, b in taken):
             return
-        end = _han_name(spot, start) if _is_han(spot, start) else _latin_name(spot, start)
+        end = _name(spot, start)
         if end <= start:
             if _says_nobody(spot, start):
                 yield Spotted(start, start + 1, "", str(Fault.NO_NAME)), usual
@@ -70,6 +70,12 @@ def _says_nobody(spot: Spot, start: int) -> bool:
     return spot.after("no_names", start) > 0
 
 
+def _name(spot: Spot, start: int) -> int:
+    """Where a name ends that starts here; at `start` if none does."""
+    run = _HAN_NAME.match(spot.folded, start)
+    return _latin_name(spot, start) if run is None else _han_name(spot, run)
+
+
 def _latin_name(spot: Spot, start: int) -> int:
     """Where a name ends that starts here: capitalised words, or unknown ones in lower case."""
     text, end, position = spot.folded, start, start
@@ -95,6 +101,8 @@ def _latin_name(spot: Spot, start: int) -> int:
         if text[end : end + 1] != " ":
             break
         position = end + 1
+    else:
+        return start  # longer than any name: nothing is cut off
     if text[start:end].endswith("'s"):
         end -= 2
     return end
@@ -124,12 +132,9 @@ def _name_fault(spot: Spot, start: int, end: int) -> str:
 _HAN_NAME: Final = re.compile("[\u3400-\u9fff·]+(?: [\u3400-\u9fff](?![\u3400-\u9fff]))?")
 
 
-def _han_name(spot: Spot, start: int) -> int:
+def _han_name(spot: Spot, run: re.Match[str]) -> int:
     """Where a Chinese name ends: before a verb of paying, a number, a mark or the end."""
-    run = _HAN_NAME.match(spot.folded, start)
-    if run is None:
-        return start
-    end = run.end()
+    start, end = run.span()
     for position in range(start + 1, run.end()):
         if _cuts(spot, position):
             end = position

@@ -57,7 +57,7 @@ class SlotWords:
     triggers: Mapping[str, frozenset[str]]
     characters: Mapping[str, re.Pattern[str]]
     han_tag: str | None
-    signs: re.Pattern[str] | None
+    signs: re.Pattern[str]
 
 
 def compile_words(packs: Iterable[LanguagePack]) -> SlotWords:
@@ -100,10 +100,10 @@ def compile_words(packs: Iterable[LanguagePack]) -> SlotWords:
     )
 
 
-def _signs(money: Phrases) -> re.Pattern[str] | None:
+def _signs(money: Phrases) -> re.Pattern[str]:
     """The one-character signs of currencies that are no letters."""
     signs = "".join(sorted(w for w in money.words if len(w) == 1 and not w.isalpha()))
-    return re.compile(f"[{re.escape(signs)}]") if signs else None
+    return re.compile(f"[{re.escape(signs)}]" if signs else "(?!)")
 
 
 def _triggers(words: Iterable[str], common: Collection[str]) -> frozenset[str]:

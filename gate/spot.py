@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -225,15 +225,20 @@ class Spot:
 
     def codes(self, start: int, end: int) -> frozenset[str]:
         """The currencies that a sign or word stands for in this text's language."""
-        tables = self.words.currencies
+        return self._money_words().get(self.folded[start:end].strip(), frozenset())
+
+    def family(self, start: int, end: int) -> frozenset[str]:
+        """The currencies of which some sign or word holds the one at [start, end) ($ is in ca$)."""
         word = self.folded[start:end].strip()
+        return frozenset(c for w, codes in self._money_words().items() if word in w for c in codes)
+
+    def _money_words(self) -> Mapping[str, frozenset[str]]:
+        tables = self.words.currencies
         han = self.words.han_tag is not None and (
             _HAN.search(self.folded) or _WIDE in self.text.original
         )
-        words = tables.get(self.words.han_tag if han else self.language) or tables[None]
-        return words.get(word, frozenset())
+        return tables.get(self.words.han_tag if han else self.language) or tables[None]
 
     def signs(self) -> Iterator[Span]:
         """Every one-character sign of a currency that is no letter."""
-        if self.words.signs is not None:
-            yield from (m.span() for m in self.words.signs.finditer(self.folded))
+        yield from (m.span() for m in self.words.signs.finditer(self.folded))

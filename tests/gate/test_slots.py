@@ -19,7 +19,7 @@ from gate.catalog import Action, SlotSpec
 from gate.configuration import Configuration
 from gate.findings import Findings, find, find_alone, from_core, to_core
 from gate.load import language
-from gate.records import NONE, Money, SlotValue
+from gate.records import NONE, Entry, Money, Request, Session, SlotValue
 from gate.slots import Fault, Filled, SlotFound, fill, merge
 from gate.state import Broken
 from tests.gate.texts import cases, demo, request
@@ -373,3 +373,12 @@ def test_a_date_reads_back_or_stays_open(day: date, form: int) -> None:
         assert result.values == {"date": day}
     else:
         assert result.open == ("SLOT_TWO_READINGS:date",)
+
+
+def test_one_name_of_two_own_objects_is_no_slot() -> None:
+    own = tuple(
+        Entry(f"CARD-{n}", "CARD", "Travel card", ("travel card",), own=True) for n in (1, 2)
+    )
+    asked = Request("r-1", "web", "use my travel card", session=Session("C-1", (), own))
+    found = find(configuration("object"), asked).slots
+    assert [(one.value, one.fault) for one in found] == [("", "SEVERAL")]
