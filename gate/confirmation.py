@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 from gate.catalog import Action
 from gate.configuration import Configuration
@@ -64,6 +64,13 @@ def canonical(value: SlotValue) -> str:
     if isinstance(value, Money):
         return f"{_plain(value.value)} {value.currency}"
     return value.isoformat() if isinstance(value, date) else value
+
+
+def as_json(value: SlotValue) -> Any:
+    """A slot's value for a record or an order: `{"value": "500.00", "currency": "USD"}`, or a text."""
+    if isinstance(value, Money):
+        return {"value": f"{value.value:f}", "currency": value.currency}
+    return canonical(value)
 
 
 def _plain(value: Decimal) -> str:

@@ -174,6 +174,12 @@ _TYPED: Final[Mapping[str, Callable[[SlotSpec, str, datetime], SlotValue]]] = {
 }
 
 
+def open_in(reasons: Iterable[str]) -> tuple[str, ...]:
+    """The slots that reason codes of `fill` name, in order, each once."""
+    named = (code.split(":")[1] for code in reasons if code.startswith("SLOT_"))
+    return tuple(dict.fromkeys(named))
+
+
 def merge(earlier: Sequence[SlotFound], later: Sequence[SlotFound]) -> tuple[SlotFound, ...]:
     """The candidates of the turns of one dialogue.
 

@@ -15,7 +15,7 @@ import json
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from inference.artefacts import Artefact
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+Loaded = TypeVar("Loaded")
 Vectors = NDArray[np.float32]
 MAX_TOKENS = 256
 """Word pieces that all-MiniLM-L6-v2 was trained to read; longer texts are cut there."""
@@ -63,8 +64,8 @@ class Encoder(Protocol):
         ...
 
 
-class TorchEncoder:
-    """The weights through transformers; loaded once, at the first call.
+class _Lazy(Generic[Loaded]):
+    """Weights that are verified and opened once, at the first call.
 
     `weights` is the folder with config, tokenizer and weights where that is not the artefact's own.
     """
@@ -73,7 +74,7 @@ class TorchEncoder:
         self._artefact = artefact
         self._weights = weights or artefact.folder
         self._lock = threading.Lock()
-        self._loaded: tuple[PreTrainedTokenizerBase, PreTrainedModel] | None = None
+        self._loaded: Loaded | None = None
 
     @property
     def digest(self) -> str:
@@ -85,12 +86,22 @@ class TorchEncoder:
         """See `Encoder`; from the model's config.json."""
         return _dimensions(self._weights)
 
-    def _load(self) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
+    def _open(self) -> Loaded:
+        raise NotImplementedError
+
+    def _load(self) -> Loaded:
         with self._lock:
             if self._loaded is None:
                 artefacts.verify(self._artefact)
-                self._loaded = _open(self._weights)
+                self._loaded = self._open()
             return self._loaded
+
+
+class TorchEncoder(_Lazy["tuple[PreTrainedTokenizerBase, PreTrainedModel]"]):
+    """The weights through transformers; loaded once, at the first call."""
+
+    def _open(self) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
+        return _open(self._weights)
 
     def tokens(self, text: str) -> int:
         """See `Encoder`."""
@@ -107,7 +118,7 @@ class TorchEncoder:
         return out
 
 
-class OnnxEncoder:
+class OnnxEncoder(_Lazy[tuple[Any, Any]]):
     """The 8-bit graph through onnxruntime; loaded once, at the first call, without torch.
 
     Texts run one at a time: the scale of 8-bit activations depends on everything in a batch, and a
@@ -115,28 +126,8 @@ class OnnxEncoder:
     share the cores.
     """
 
-    def __init__(self, artefact: Artefact, weights: Path | None = None) -> None:
-        self._artefact = artefact
-        self._weights = weights or artefact.folder
-        self._lock = threading.Lock()
-        self._loaded: tuple[Any, Any] | None = None
-
-    @property
-    def digest(self) -> str:
-        """See `Encoder`."""
-        return self._artefact.digest
-
-    @property
-    def dimensions(self) -> int:
-        """See `Encoder`; from the model's config.json."""
-        return _dimensions(self._weights)
-
-    def _load(self) -> tuple[Any, Any]:
-        with self._lock:
-            if self._loaded is None:
-                artefacts.verify(self._artefact)
-                self._loaded = _open_graph(self._weights)
-            return self._loaded
+    def _open(self) -> tuple[Any, Any]:
+        return _open_graph(self._weights)
 
     def tokens(self, text: str) -> int:
         """See `Encoder`."""

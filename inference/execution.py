@@ -15,21 +15,19 @@ from gate.configuration import Configuration
 from gate.controller import decide
 from gate.errors import LedgerError
 from gate.findings import Findings
+from gate.ledger import decision
 from gate.ledger import outcome as book
 from gate.ledger.continuation import Continuation, continuation_of
 from gate.ledger.encode import moment
 from gate.ledger.receipts import Receipt, request_from_receipt, tier_answer_from_receipt
 from gate.ledger.segment import Stored
 from gate.records import (
-    Money,
     Request,
     Situation,
-    SlotValue,
     Terminal,
     TierAnswer,
     Verdict,
 )
-from gate.resolution import closed_lists, entry_of
 from inference.appliance import Appliance
 from inference.connectors import outcomes, roster
 from inference.connectors.outcomes import Settled
@@ -101,17 +99,11 @@ def order(
         decision_id=decision_id,
         action_id=str(verdict.action_id),
         object_id=verdict.object_id,
-        slots={name: _slot(value) for name, value in verdict.slots.items()},
+        slots={name: confirmation.as_json(value) for name, value in verdict.slots.items()},
         subject="" if session is None else session.subject,
         valid_until=until,
         text=question,
     )
-
-
-def _slot(value: SlotValue) -> object:
-    if isinstance(value, Money):
-        return {"value": f"{value.value:f}", "currency": value.currency}
-    return confirmation.canonical(value)
 
 
 def execute(appliance: Appliance, due: Due) -> Executed:
@@ -167,12 +159,8 @@ def reread(
 def question(
     configuration: Configuration, request: Request, findings: Findings, verdict: Verdict
 ) -> str:
-    """What the customer confirmed, as it was read back."""
-    lists = closed_lists(configuration.registry.entries, request.session)
-    language = findings.language or configuration.languages[0]
-    entry = entry_of(lists, verdict.object_id)
-    own = request.session.objects if request.session else ()
-    text = confirmation.text(configuration, verdict, entry, language, findings.direction, own)
+    """What the customer confirmed, as it was read back; LedgerError if nothing reads all of it."""
+    text = decision.question(configuration, request, findings, verdict)
     if text is None:
         raise LedgerError(f"action `{verdict.action_id}` has no text that reads it back")
     return text

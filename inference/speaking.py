@@ -8,6 +8,7 @@ from gate.language import LanguagePack
 from gate.records import Entry, Reserved
 from gate.resolution import closed_lists
 from gate.resolution import entry_of as listed
+from gate.slots import open_in
 from inference import messages
 from inference.appliance import Appliance
 from inference.routed import BOUNDED, Answered, Routed
@@ -56,7 +57,7 @@ def _asked(appliance: Appliance, routed: Routed) -> str | None:
         return None
     specs = appliance.configuration.catalog.slots
     language = pack_of(appliance, routed).language
-    names = (code.split(":")[1] for code in routed.verdict.reason_codes if code.startswith("SLOT_"))
+    names = open_in(routed.verdict.reason_codes)
     first = next((specs[name] for name in names if name in specs), None)
     return None if first is None else first.ask.get(language)
 

@@ -25,7 +25,6 @@ from gate.records import (
     Terminal,
     TierAnswer,
     Verdict,
-    Write,
 )
 from gate.slots import SlotFound
 from inference.appliance import Appliance
@@ -206,9 +205,4 @@ def written(
 
 def intent_of(appliance: Appliance, request: Request, verdict: Verdict) -> str | None:
     """The keyed digest of the write that a verdict is about."""
-    return records.intent(appliance.book, request, write_of(verdict))
-
-
-def write_of(verdict: Verdict) -> Write:
-    """What the committed write would do."""
-    return confirmation.write_of(str(verdict.action_id), verdict.object_id, verdict.slots)
+    return records.intent(appliance.book, request, confirmation.write(verdict))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from gate import confirmation
@@ -19,7 +19,6 @@ from gate.ledger.replay import Context, Redecide, Rejudge
 from gate.ledger.tiers import PRIVATE, hidden, tier_answer_from_core
 from gate.records import (
     Earlier,
-    Money,
     Request,
     Reserved,
     Session,
@@ -31,6 +30,7 @@ from gate.records import (
     Verdict,
 )
 from gate.resolution import closed_lists, entry_of
+from gate.slots import open_in
 
 NO_TEXT = "NO_CONFIRM_TEXT"
 """Why a write cannot be confirmed: the catalog has no text that reads it back."""
@@ -74,11 +74,9 @@ def decide_and_describe(
     what earlier decisions give to it.
     """
     findings = goes_on.findings or findings or find(configuration, request)
-    verdict, question = _verdict(
-        configuration, request, findings, tier_answer, now, switches, goes_on
-    )
-    asked_until = now + timedelta(seconds=configuration.dialogue.confirm_s) if question else None
-    until = _dialogue_until(configuration, verdict, now, goes_on) if not question else None
+    verdict, asked = _verdict(configuration, request, findings, tier_answer, now, switches, goes_on)
+    asked_until = now + timedelta(seconds=configuration.dialogue.confirm_s) if asked else None
+    until = _dialogue_until(configuration, verdict, now, goes_on) if not asked else None
     clear = core(
         request=request,
         tier_answer=tier_answer,
@@ -90,14 +88,14 @@ def decide_and_describe(
         switches=switches,
         slots={name: _slot(value) for name, value in verdict.slots.items()},
         dialogue=_dialogue(goes_on, until),
-        confirm=_confirm(goes_on, question, asked_until),
+        confirm=_confirm(goes_on, asked, asked_until),
         fallback=fallback,
         reported_model=reported_model,
     )
-    left = _left(configuration, request, verdict, now, question)
+    left = _left(configuration, request, verdict, now, asked)
     kept = context(replace(goes_on, expires_at=until or goes_on.expires_at), left)
     confirms = goes_on.earlier.confirmed is not None
-    return Decided(verdict, findings, clear, kept, question, asked_until, until, confirms)
+    return Decided(verdict, findings, clear, kept, asked, asked_until, until, confirms)
 
 
 def _verdict(
@@ -114,16 +112,17 @@ def _verdict(
     verdict = decide(configuration, situation, findings, tier_answer, switches)
     if not confirmation.asks(verdict):
         return verdict, None
-    question = _question(configuration, request, findings, verdict)
-    if question is None:
+    text = question(configuration, request, findings, verdict)
+    if text is None:
         unfit = replace(situation, earlier=replace(goes_on.earlier, unfit=NO_TEXT))
         verdict = decide(configuration, unfit, findings, tier_answer, switches)
-    return verdict, question
+    return verdict, text
 
 
-def _question(
+def question(
     configuration: Configuration, request: Request, findings: Findings, verdict: Verdict
 ) -> str | None:
+    """The text that reads the verdict's write back to the customer; None if none reads all of it."""
     lists = closed_lists(configuration.registry.entries, request.session)
     entry = entry_of(lists, verdict.object_id)
     language = findings.language or configuration.languages[0]
@@ -153,7 +152,7 @@ def _dialogue(goes_on: Continuation, until: datetime | None) -> dict[str, Any] |
 
 
 def _confirm(
-    goes_on: Continuation, question: str | None, until: datetime | None
+    goes_on: Continuation, asked: str | None, until: datetime | None
 ) -> dict[str, Any] | None:
     told: dict[str, Any] = {}
     earlier = goes_on.earlier
@@ -165,8 +164,8 @@ def _confirm(
         told["equal"] = earlier.equal.decision_id
     if goes_on.valid_until is not None:
         told["valid_until"] = instant(goes_on.valid_until)
-    if question is not None and until is not None:
-        told |= {"text": {PRIVATE: question}, "expires_at": instant(until)}
+    if asked is not None and until is not None:
+        told |= {"text": {PRIVATE: asked}, "expires_at": instant(until)}
     return told or None
 
 
@@ -175,11 +174,11 @@ def _left(
     request: Request,
     verdict: Verdict,
     now: datetime,
-    question: str | None,
+    asked: str | None,
 ) -> Left:
     if verdict.terminal is not Terminal.CLARIFY:
         return Left()
-    if question is None:
+    if asked is None:
         bare = verdict.rule_id == Reserved.OBJECT and not verdict.options
         action = verdict.action_id if bare else None
         return Left(action=action, options=verdict.options, awaits=_awaits(verdict))
@@ -191,17 +190,12 @@ def _left(
 
 def _awaits(verdict: Verdict) -> tuple[str, ...]:
     """The slots that a `G-SLOT` names as open."""
-    if verdict.rule_id != Reserved.SLOT:
-        return ()
-    named = (code.split(":") for code in verdict.reason_codes if code.startswith("SLOT_"))
-    return tuple(dict.fromkeys(parts[1] for parts in named))
+    return open_in(verdict.reason_codes) if verdict.rule_id == Reserved.SLOT else ()
 
 
 def _slot(value: SlotValue) -> Any:
     """A slot for the record: an amount and a day as they are, every text as private."""
-    if isinstance(value, Money):
-        return {"value": f"{value.value:f}", "currency": value.currency}
-    return value.isoformat() if isinstance(value, date) else {PRIVATE: value}
+    return {PRIVATE: value} if isinstance(value, str) else confirmation.as_json(value)
 
 
 def redecide(configuration: Configuration, versions: Mapping[str, str]) -> Redecide:
