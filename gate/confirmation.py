@@ -103,7 +103,7 @@ def text(
     template = action.confirm.get(language)
     if template is None:
         return None
-    values = {n: _read_back(configuration, n, v, own) for n, v in verdict.slots.items()}
+    values = {n: slot_text(configuration, n, v, own) for n, v in verdict.slots.items()}
     if entry is not None:
         values["object"] = _named(entry)
     template = _OPTIONAL.sub(lambda part: _part(part[1], values), template)
@@ -113,10 +113,10 @@ def text(
     return " ".join((question, *_remarks(configuration, verdict, language, direction)))
 
 
-def _read_back(
+def slot_text(
     configuration: Configuration, name: str, value: SlotValue, own: Sequence[Entry]
 ) -> str:
-    """A slot's value, an own object by its name."""
+    """A slot's value as a person reads it, an own object by its masked name."""
     spec = configuration.catalog.slots.get(name)
     if spec is None or spec.type != "object":
         return shown(value)

@@ -6,14 +6,13 @@ quotes are plain text; whatever shows them (terminal, HTML) escapes them there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from gate import confirmation
 from gate.catalog import Action, Catalog
 from gate.evidence import Statement
 from gate.language import LanguagePack
-from gate.records import Entry, Option, Reserved, SlotValue, Terminal, Verdict
+from gate.records import Entry, Option, Reserved, Terminal, Verdict
 from inference.masking import shown_name
 
 OPTIONS = "{options}"
@@ -51,12 +50,9 @@ def answered(statements: Sequence[Statement]) -> str:
     return "\n".join(f"{s.text} {''.join(f'[{i}]' for i in s.cites)}" for s in statements)
 
 
-def order(
-    action: Action, entry: Entry | None, slots: Mapping[str, SlotValue], language: str
-) -> str:
-    """A write in a few words: the service, its object and its slots."""
-    parts = [shown_name(entry)] if entry is not None else []
-    parts += [confirmation.shown(value) for value in slots.values()]
+def order(action: Action, entry: Entry | None, slots: Sequence[str], language: str) -> str:
+    """A write in a few words: the service, its object and the texts of its slots."""
+    parts = [*([shown_name(entry)] if entry is not None else []), *slots]
     title = action.title(language)
     return f"{title}: {', '.join(parts)}" if parts else title
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gate.confirmation import slot_text
 from gate.errors import LedgerError
 from gate.ledger.outcome import Outcome, standing_record
 from gate.records import Reserved
@@ -49,9 +50,12 @@ def _told(
     appliance: Appliance, routed: Routed, how: Outcome, reason: str, reference: str
 ) -> Answered:
     verdict, pack = routed.verdict, pack_of(appliance, routed)
-    action = appliance.configuration.catalog.actions[str(verdict.action_id)]
+    configuration, session = appliance.configuration, routed.request.session
+    action = configuration.catalog.actions[str(verdict.action_id)]
     entry = entry_of(appliance, routed, verdict.object_id)
-    order = messages.order(action, entry, verdict.slots, pack.language)
+    own = session.objects if session else ()
+    slots = [slot_text(configuration, n, v, own) for n, v in verdict.slots.items()]
+    order = messages.order(action, entry, slots, pack.language)
     waits = how is Outcome.IN_DOUBT and reason in (Reason.QUEUED, Reason.SENDING)
     number = reference or str(routed.decision_id)[:8]
     message = messages.executed(pack, "QUEUED" if waits else how.value, order, number)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import pytest
 
 from gate.evidence import Evidence, Statement
 from gate.ledger.outcome import Outcome
 from gate.load import load
-from gate.records import Boundary, Entry, Money, Option, Reserved, Terminal, Verdict
+from gate.records import Boundary, Entry, Option, Reserved, Terminal, Verdict
 from gate.registry import build
 from inference import messages
 from inference.decision import BASIS, RELEVANT, Reply, choose
@@ -102,9 +100,9 @@ def test_no_end_of_a_write_is_without_a_message(how: Outcome) -> None:
 def test_order_is_told_by_service_object_and_slots() -> None:
     demo = load(ROOT / "configs/demo")
     action, card = demo.catalog.actions["FREEZE_CARD"], Entry("C", "CARD", "Debit")
-    assert messages.order(action, None, {}, "en") == "Freeze a card"
-    assert messages.order(action, card, {}, "en") == "Freeze a card: Debit"
-    amount = {"amount": Money(Decimal("1250.5"), "USD")}
+    assert messages.order(action, None, (), "en") == "Freeze a card"
+    assert messages.order(action, card, (), "en") == "Freeze a card: Debit"
+    amount = ("1,250.50 USD",)
     told = messages.order(demo.catalog.actions["FUND_ORDER"], card, amount, "en")
     assert told == "Buy a fund: Debit, 1,250.50 USD"
 
