@@ -1,8 +1,8 @@
 """One durable transaction for all who wait: whoever comes first commits for the others.
 
 While one caller's transaction is being flushed, the items of the next callers gather; the next
-transaction takes all of them. Where several callers were there a moment ago it first gives half of
-them a moment to come back. A lone caller never waits for company.
+transaction takes all of them. Where several callers were there a moment ago it first gives them a
+moment to come back. A lone caller never waits for company.
 """
 
 from __future__ import annotations
@@ -124,13 +124,11 @@ class Group(Generic[Item, Result]):
             return True
 
     def _gather(self) -> None:
-        """Let half of those come back who were there last time, for at most half the time of a
-        transaction; the others prepare their items while it is flushed."""
+        """Let come back who was there last time, for at most half the time of a transaction."""
         with self._mutex:
-            wanted = self._company // 2
-            if len(self._waiting) >= wanted:
+            if len(self._waiting) >= self._company:
                 return
-            self._wanted = wanted
+            self._wanted = self._company
         self._gathered.acquire(timeout=self._pause)
         with self._mutex:
             self._wanted = 0
