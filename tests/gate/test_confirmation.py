@@ -20,6 +20,7 @@ from gate.confirmation import (
     DONE_MEANWHILE,
     NEEDED,
     UNANSWERED,
+    as_json,
     asks,
     canonical,
     pins,
@@ -292,6 +293,12 @@ def test_a_value_has_one_text_to_compare_and_one_to_read(
 ) -> None:
     assert canonical(value) == compared
     assert shown(value) == read
+
+
+def test_a_value_in_a_record_keeps_its_decimals_and_its_parts() -> None:
+    assert as_json(Money(Decimal("500.00"), "USD")) == {"value": "500.00", "currency": "USD"}
+    assert as_json(CHRISTMAS) == "2026-12-24"
+    assert as_json("Anna Smith") == "Anna Smith"
 
 
 def test_equal_writes_are_equal_records() -> None:
