@@ -10,23 +10,25 @@ masked.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from inference import artefacts, prompts
 from inference.artefacts import Artefact
-from inference.backends import Choice
+from inference.backends import Choice, Form
 from inference.errors import BackendError
 from inference.prompts import Prompt
 
 if TYPE_CHECKING:
     from transformers import Cache, PreTrainedModel, PreTrainedTokenizerBase
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+LETTERS = prompts.CODES
 MAX_DYNAMIC_TOKENS = 1024
 _SPLIT = "\u2063request\u2063"
 """Stands for the dynamic part while the chat template is rendered."""
@@ -51,10 +53,22 @@ class EmbeddedBackend:
         self._artefact = artefact
         self._codes = bool(artefact.manifest.get("codes", False))
         self._lock = threading.RLock()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._loaded: tuple[PreTrainedTokenizerBase, PreTrainedModel] | None = None
         self._prefixes: dict[str, _Prefix] = {}
 
-    def choose(self, prompt: Prompt, codes: Sequence[str]) -> Choice:
+    @property
+    def form(self) -> Form:
+        """A tuned model chooses codes, an untuned one names."""
+        return "codes" if self._codes else "names"
+
+    async def choose(self, prompt: Prompt, codes: Sequence[str]) -> Choice:
+        """As `weigh`, on this backend's own thread; who leaves while waiting is not served."""
+        return await asyncio.get_running_loop().run_in_executor(
+            self._thread, self.weigh, prompt, codes
+        )
+
+    def weigh(self, prompt: Prompt, codes: Sequence[str]) -> Choice:
         """Probability of each code given the prompt; raises BackendError for a prompt too long."""
         with self._lock:
             prefix = self._prefix(prompt.static)

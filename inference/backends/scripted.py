@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from inference.backends import Choice
+from inference.backends import Choice, Form
 from inference.prompts import Prompt
 
 Script = Callable[[Prompt, Sequence[str]], Choice]
@@ -18,7 +18,8 @@ class ScriptedBackend:
     script: Script
     name: str = "scripted"
     digest: str = "scripted"
+    form: Form = "names"
 
-    def choose(self, prompt: Prompt, codes: Sequence[str]) -> Choice:
+    async def choose(self, prompt: Prompt, codes: Sequence[str]) -> Choice:
         """Whatever the script says."""
         return self.script(prompt, codes)

@@ -9,8 +9,8 @@ from decimal import Decimal
 from gate.catalog import Catalog
 from gate.records import Abstain
 from inference import prompts
-from inference.backends import Backend, Choice
-from inference.errors import BackendError
+from inference.backends import Backend, Choice, loop
+from inference.errors import AssemblyError, BackendError
 from inference.question import Question
 from inference.tiers import Reply, scores
 
@@ -25,7 +25,16 @@ class ProposerTier:
         self.name = name
         self._backend = backend
         self._names = prompts.label_names(catalog)
-        self._static = prompts.static_part(catalog)
+        coded = backend.form == "codes"
+        if coded and len(self._names) > len(prompts.CODES):
+            raise AssemblyError(
+                f"tier `{name}` has {len(self._names)} labels and there are {len(prompts.CODES)} codes; "
+                "use fewer actions, or a backend that chooses names"
+            )
+        self._codes = (
+            tuple(prompts.CODES[: len(self._names)]) if coded else tuple(self._names.values())
+        )
+        self._static = prompts.static_part(catalog, coded)
         self._threshold = threshold
         self.versions: Mapping[str, str] = {
             f"model:{name}": backend.digest,
@@ -39,7 +48,7 @@ class ProposerTier:
             return Reply(Abstain("no_text", self.name, backend=backend))
         prompt = prompts.prompt(self._static, question)
         try:
-            choice = self._backend.choose(prompt, tuple(self._names.values()))
+            choice = loop.call(self._backend.choose(prompt, self._codes))
             probabilities = _checked(choice, self._names)
         except BackendError as error:
             return Reply(Abstain(error.reason, self.name, backend=backend), prompt.dynamic)

@@ -63,32 +63,32 @@ def test_scores_equal_those_of_each_name_alone(
     for name in NAMES:
         usual = sum(name_score(plain, p, name) for p in empty) / len(empty)
         expected.append(name_score(plain, asked, name) - usual)
-    found = backend.choose(asked, NAMES).probabilities
+    found = backend.weigh(asked, NAMES).probabilities
     for (i, a), (j, b) in itertools.combinations(enumerate(found), 2):
         assert math.log(a / b) == pytest.approx(expected[i] - expected[j], abs=1e-3)
 
 
 def test_order_of_the_names_does_not_matter(backend: EmbeddedBackend) -> None:
     asked = prompt("is my card active")
-    found = backend.choose(asked, NAMES).probabilities
-    again = backend.choose(asked, NAMES[::-1]).probabilities
+    found = backend.weigh(asked, NAMES).probabilities
+    again = backend.weigh(asked, NAMES[::-1]).probabilities
     assert again[::-1] == pytest.approx(found, abs=1e-4)
 
 
 def test_earlier_requests_leave_nothing_behind(backend: EmbeddedBackend) -> None:
     asked = prompt("is my card active")
-    first = backend.choose(asked, NAMES).probabilities
-    backend.choose(prompt("a quite different request " * 20), NAMES)
-    assert backend.choose(asked, NAMES).probabilities == first
+    first = backend.weigh(asked, NAMES).probabilities
+    backend.weigh(prompt("a quite different request " * 20), NAMES)
+    assert backend.weigh(asked, NAMES).probabilities == first
 
 
 def test_probabilities_sum_to_one(backend: EmbeddedBackend) -> None:
-    assert sum(backend.choose(prompt("hello"), NAMES).probabilities) == pytest.approx(1)
+    assert sum(backend.weigh(prompt("hello"), NAMES).probabilities) == pytest.approx(1)
 
 
 def test_endless_request_is_refused(backend: EmbeddedBackend) -> None:
     with pytest.raises(BackendError) as caught:
-        backend.choose(prompt("word " * 3000), NAMES)
+        backend.weigh(prompt("word " * 3000), NAMES)
     assert caught.value.reason == "prompt_too_long"
 
 
@@ -108,7 +108,7 @@ def test_tuned_model_is_asked_for_single_letters(tmp_path: Path) -> None:
         if path.name != artefacts.MANIFEST:
             (tmp_path / path.name).symlink_to(path)
     tuned = artefacts.write_manifest(tmp_path, {"codes": True})
-    found = EmbeddedBackend("embedded", tuned).choose(prompt("fund price"), NAMES).probabilities
+    found = EmbeddedBackend("embedded", tuned).weigh(prompt("fund price"), NAMES).probabilities
     assert len(found) == len(NAMES)
     assert sum(found) == pytest.approx(1)
 
