@@ -139,7 +139,7 @@ def _tier(institution: Institution, root: Path, settings: TierSettings) -> Tier:
     match settings.kind:
         case "phrases":
             return build_phrases(institution.phrases, settings.name)
-        case "lexical" | "linear" | "setfit":
+        case "lexical" | "linear" | "setfit" | "tuned":
             return _classifier(institution, root, settings)
         case "embedded":
             backend = EmbeddedBackend("embedded", _model(settings, root))
@@ -148,7 +148,7 @@ def _tier(institution: Institution, root: Path, settings: TierSettings) -> Tier:
         case kind:
             raise AssemblyError(
                 f"tier `{settings.name}` has the kind `{kind}`, which cannot serve yet; "
-                "use phrases, lexical, linear, setfit or embedded in appliance.yaml"
+                "use phrases, lexical, linear, setfit, tuned or embedded in appliance.yaml"
             )
 
 
