@@ -42,10 +42,10 @@ DEFAULT_TERMINALS: Final[Mapping[Reserved, Terminal]] = MappingProxyType(
 
 BOUNDED: Final = tuple(t.value for t in Terminal if t is not Terminal.DISPATCH)
 
-Kind = Literal["phrases", "lexical", "linear", "setfit", "embedded", "openai", "recorded"]
-CLASSIFIERS: Final = ("lexical", "linear", "setfit")
+Kind = Literal["phrases", "lexical", "linear", "setfit", "tuned", "embedded", "proposer"]
+CLASSIFIERS: Final = ("lexical", "linear", "setfit", "tuned")
 """Kinds whose model folder may hold a policy."""
-UNSCORED: Final = ("phrases", "recorded")
+UNSCORED: Final = ("phrases",)
 """Kinds that need no threshold."""
 Relative = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
@@ -62,6 +62,8 @@ class TierModel(Model):
     """How the tier works; may be left out for the tier named `phrases`."""
     model: Text | None = None
     """Path of the model, where the tier has one."""
+    backend: Text | None = None
+    """The backend of `backends.yaml` that a tier of kind `proposer` asks."""
     threshold: Annotated[Number, Field(ge=0, le=1)] | None = None
     """Confidence below which the tier abstains; a decimal between 0 and 1. None if calibrated."""
     calibrated: bool = False
@@ -126,6 +128,8 @@ class ApplianceFile(FileModel):
     """`user` lets a channel send bare strings as history."""
     channels: list[Text] = Field(default_factory=list)
     """Channels that are trusted to send state, session and candidates."""
+    intent_channels: list[Text] = Field(default_factory=list)
+    """Those among `channels` that may also say which action is meant, such as a menu or a button."""
     tiers: list[TierModel] = Field(default_factory=lambda: [TierModel(name="phrases")])
     """The cascade, first tier first."""
     limits: LimitsModel = LimitsModel()
@@ -149,6 +153,7 @@ class Tier:
     threshold: Decimal | None = None
     calibrated: bool = False
     languages: tuple[str, ...] | None = None
+    backend: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +182,7 @@ class Appliance:
     dialogue: DialogueLimits
     terminals: Mapping[Reserved, Terminal]
     paths: Paths
+    intent_channels: tuple[str, ...] = ()
 
     @property
     def thresholds(self) -> Mapping[str, Decimal]:
@@ -191,6 +197,8 @@ def read(document: Document) -> Appliance:
     file = validate(ApplianceFile, document)
     _refuse_repeats(document, "languages", file.languages)
     _refuse_repeats(document, "channels", file.channels)
+    _refuse_repeats(document, "intent_channels", file.intent_channels)
+    _check_intent_channels(document, file)
     _refuse_repeats(document, "tiers", [t.name for t in file.tiers])
     return Appliance(
         name=file.name,
@@ -206,7 +214,16 @@ def read(document: Document) -> Appliance:
         dialogue=DialogueLimits(**file.dialogue.model_dump()),
         terminals=_terminals(document, file.terminals),
         paths=_paths(file.name, file.paths),
+        intent_channels=tuple(file.intent_channels),
     )
+
+
+def _check_intent_channels(document: Document, file: ApplianceFile) -> None:
+    for index, channel in enumerate(file.intent_channels):
+        if channel not in file.channels:
+            problem = f"`{shown(channel)}` may send intents but is no trusted channel"
+            fix = did_you_mean(channel, file.channels) + "; `channels:` lists those"
+            raise document.error(problem, ("intent_channels", index), fix)
 
 
 def _refuse_repeats(document: Document, key: str, names: list[str]) -> None:
@@ -234,8 +251,15 @@ def _tier(document: Document, index: int, tier: TierModel, configured: list[str]
                 did_you_mean(tag, configured) + "; `languages:` lists them",
             )
     _check_threshold(document, index, tier, kind)
+    if (tier.backend is not None) != (kind == "proposer"):
+        problem = f"tier `{shown(tier.name)}` of kind `{kind}` has "
+        problem += "no `backend`" if tier.backend is None else "a `backend`"
+        fix = "only tiers of kind `proposer` ask a backend of backends.yaml, and each names one"
+        raise document.error(problem, ("tiers", index), fix)
     languages = None if tier.languages is None else tuple(tier.languages)
-    return Tier(tier.name, kind, tier.model, tier.threshold, tier.calibrated, languages)
+    return Tier(
+        tier.name, kind, tier.model, tier.threshold, tier.calibrated, languages, tier.backend
+    )
 
 
 def _check_threshold(document: Document, index: int, tier: TierModel, kind: str) -> None:

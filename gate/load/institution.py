@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeVar
@@ -14,6 +14,7 @@ from gate.errors import ConfigError
 from gate.language import LanguagePack
 from gate.load import (
     appliance,
+    backends,
     catalog,
     connectors,
     costs,
@@ -27,6 +28,7 @@ from gate.load import (
     state,
 )
 from gate.load.appliance import Appliance
+from gate.load.backends import Backends
 from gate.load.connectors import Connectors
 from gate.load.costs import Costs
 from gate.load.digests import CSV_BYTES, YAML_BYTES, Source, digests, read, read_if_present
@@ -68,7 +70,7 @@ class Institution:
 
     `appliance` holds tiers and paths; phrases, queries and documents are for their tiers and
     pathways, connectors who carries out writes, costs what thresholds are derived from (None: no
-    `costs.yaml`); `folder` is where relative document paths begin.
+    `costs.yaml`), backends where proposers run; `folder` is where relative document paths begin.
     """
 
     folder: Path
@@ -79,6 +81,7 @@ class Institution:
     documents: Documents
     connectors: Connectors = connectors.EMPTY
     costs: Costs | None = None
+    backends: Backends = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,10 @@ def load(folder: Path, *, bench: bool) -> Institution:
     """
     _refuse_strangers(folder)
     reader = _Reader(folder, [])
-    settings = appliance.read(reader.required("appliance.yaml"))
+    settings_file = reader.required("appliance.yaml")
+    settings = appliance.read(settings_file)
+    models = reader.optional(backends.FILE, backends.read, backends.EMPTY)
+    backends.check_tiers(settings_file, settings, models)
     packs = reader.packs(settings.languages)
     services_file = reader.required("catalog.yaml")
     services = catalog.read(services_file, settings.languages)
@@ -171,11 +177,14 @@ def load(folder: Path, *, bench: bool) -> Institution:
         limits=settings.limits,
         dialogue=settings.dialogue,
         channels=settings.channels,
+        intent_channels=settings.intent_channels,
         history_turns=settings.history_turns,
         history_role=settings.history_role,
         digests=digests(reader.sources),
     )
-    return Institution(folder, configuration, settings, texts, listed, papers, carriers, weighed)
+    return Institution(
+        folder, configuration, settings, texts, listed, papers, carriers, weighed, models
+    )
 
 
 def _queries(

@@ -84,6 +84,8 @@ class RequestModel(Model):
     """The confirmation of a write."""
     language: Short | None = None
     """Language tag, where the channel knows it."""
+    intent: Short | None = None
+    """Id of the action that a channel trusted for it says is meant; a proposal, no evidence."""
 
 
 def parse_request(line: str | bytes, configuration: Configuration, where: str) -> Request:
@@ -113,6 +115,7 @@ def request_of(value: Any, configuration: Configuration, where: str) -> Request:
     """
     model = validate_value(RequestModel, value, where)
     _check_trust(model, configuration, where)
+    _check_intent(model, configuration, where)
     _check_limits(model, configuration, where)
     _check_state(model.state, configuration, where)
     session = _session(model.session, configuration, where)
@@ -127,6 +130,7 @@ def request_of(value: Any, configuration: Configuration, where: str) -> Request:
         dialogue_id=model.dialogue_id,
         confirm_token=model.confirm.token if model.confirm else None,
         language=model.language,
+        intent=model.intent,
     )
 
 
@@ -141,6 +145,25 @@ def _check_trust(model: RequestModel, configuration: Configuration, where: str) 
                 where=field_of(where, name),
                 fix="list the channel under `channels:` in appliance.yaml, or leave the field out",
             )
+
+
+def _check_intent(model: RequestModel, configuration: Configuration, where: str) -> None:
+    """Refuse an intent from a channel that is not trusted for it, beside a confirmation, or unknown."""
+    intent, here = model.intent, field_of(where, "intent")
+    if intent is None:
+        return
+    if model.channel not in configuration.intent_channels:
+        raise RequestError(
+            f"channel `{shown(model.channel)}` is not trusted to send `intent`",
+            where=here,
+            fix="list the channel under `intent_channels:` in appliance.yaml, or leave the field out",
+        )
+    if model.confirm is not None:
+        fix = "a confirmation goes on with what was asked; leave `intent` out"
+        raise RequestError("`intent` stands beside `confirm`", where=here, fix=fix)
+    if configuration.catalog.get(intent) is None:
+        fix = did_you_mean(intent, configuration.catalog.actions)
+        raise RequestError(f"intent `{shown(intent)}` is no action", where=here, fix=fix)
 
 
 def _check_limits(model: RequestModel, configuration: Configuration, where: str) -> None:

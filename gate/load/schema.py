@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gate.load.appliance import ApplianceFile
+from gate.load.backends import BackendsFile
 from gate.load.catalog import CatalogFile
 from gate.load.connectors import ConnectorsFile
 from gate.load.costs import CostsFile
@@ -25,6 +26,7 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 MODELS: Final[Mapping[str, type[Model]]] = {
     "appliance": ApplianceFile,
+    "backends": BackendsFile,
     "catalog": CatalogFile,
     "connectors": ConnectorsFile,
     "costs": CostsFile,

@@ -57,11 +57,17 @@ def service_fault(service: Service) -> Fault | None:
     Fail closed: an IP address on loopback or in a declared private network, https outside
     loopback, and signed requests or a certificate of our own.
     """
-    parts = _split(service.url)
+    fault = place_fault(service.url, service.internal)
+    return fault or _identity_fault(service, urlsplit(service.url).scheme)
+
+
+def place_fault(url: str, internal: Iterable[str]) -> Fault | None:
+    """Why an address is neither this machine nor, over https, inside the house; None if it is."""
+    parts = _split(url)
     if parts is None:
-        problem = f"address `{shown(service.url)}` is no plain http address"
+        problem = f"address `{shown(url)}` is no plain http address"
         return Fault("url", problem, "write `http://127.0.0.1:PORT` or `https://ADDRESS:PORT`")
-    address, networks = _address(parts), _networks(service.internal)
+    address, networks = _address(parts), _networks(internal)
     if address is None:
         problem = f"`{shown(parts.hostname)}` is no IP address"
         return Fault("url", problem, "write the address; a name could be made to lead elsewhere")
@@ -72,7 +78,7 @@ def service_fault(service: Service) -> Fault | None:
         return Fault("url", problem, "list its network under `internal:`")
     if parts.scheme == "http" and not address.is_loopback:
         return Fault("url", "plain http leaves this machine", "use https with `tls:`")
-    return _identity_fault(service, parts.scheme)
+    return None
 
 
 def _split(url: str) -> SplitResult | None:
