@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from gate.alerts import Alert
 from gate.catalog import Catalog
 from gate.errors import ConfigError
 from gate.language import LanguagePack
@@ -47,6 +48,7 @@ class Configuration:
 
     `thresholds` maps a tier's name to the confidence below which `G-CONFIDENCE` closes; a tier
     that is not listed has no threshold of its own and closes on a null confidence.
+    `channels` may send state, session and candidates, those of `intent_channels` an intent too.
     `digests` maps a file name to the SHA-256 of its bytes.
     `lexicon`, `shapes` and `slot_words` are compiled from packs and catalog when the record is made.
     """
@@ -64,6 +66,8 @@ class Configuration:
     limits: Limits = Limits()
     dialogue: DialogueLimits = DialogueLimits()
     channels: tuple[str, ...] = ()
+    intent_channels: tuple[str, ...] = ()
+    alerts: tuple[Alert, ...] = ()
     history_turns: int = 4
     history_role: str | None = None
     digests: Mapping[str, str] = field(default_factory=dict)

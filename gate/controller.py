@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple, cast
 
 from gate import confirmation
+from gate.alerts import NO_ALERT
 from gate.catalog import Action
 from gate.configuration import Configuration
 from gate.contract import Accepted, Failed, check
@@ -264,6 +265,7 @@ def gate_values(findings: Findings, resolution: Resolution | None) -> dict[str, 
         "several_requests": findings.several_requests,
         "request_clauses": findings.request_clauses,
         "language": findings.language,
+        "alert": findings.alerts[0].name if findings.alerts else NO_ALERT,
     }
     if resolution is not None:
         values["entity_resolved"] = resolution.resolved
@@ -275,6 +277,7 @@ GATE_PREDICATES = (
     "several_requests",
     "request_clauses",
     "language",
+    "alert",
     "entity_resolved",
 )
 """Names that a `source: gate` predicate may have."""

@@ -13,6 +13,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 from gate import clauses as clause_reading
 from gate import direction as direction_reading
 from gate import values
+from gate.alerts import Alerted
+from gate.alerts import find as find_alerts
 from gate.catalog import SlotSpec
 from gate.clauses import Clause
 from gate.configuration import Configuration
@@ -27,7 +29,7 @@ from gate.slots import from_core as slots_from_core
 from gate.slots import to_core as slots_to_core
 
 Span = tuple[int, int]
-Placed = TypeVar("Placed", Mention, Cue, Asked)
+Placed = TypeVar("Placed", Mention, Cue, Asked, Alerted)
 
 
 class EarlierTurn(NamedTuple):
@@ -47,6 +49,8 @@ class Findings(NamedTuple):
     `anaphors` all of them. `kinds` are words for a kind of own object outside of names. `history`
     is read only where the current turn refers back. `chosen` is the object (or NONE) that the
     customer picked from the options of an earlier clarification; a text alone never sets it.
+    `alerts` are the declared alerts whose words stand in the current turn, in the order of their
+    declaration.
     """
 
     language: str | None
@@ -65,6 +69,7 @@ class Findings(NamedTuple):
     history: tuple[EarlierTurn, ...] = ()
     chosen: str = ""
     slots: tuple[SlotFound, ...] = ()
+    alerts: tuple[Alerted, ...] = ()
 
 
 class _Read(NamedTuple):
@@ -134,6 +139,7 @@ def find(configuration: Configuration, request: Request) -> Findings:
         kinds=kinds,
         history=_history(configuration, request, indexes) if anaphors else (),
         slots=_slots(configuration, read, language, own, bool(third_person), bool(kinds)),
+        alerts=_placed(read.text, find_alerts(configuration.alerts, folded)),
     )
 
 
@@ -314,6 +320,7 @@ def to_core(findings: Findings) -> Mapping[str, Any]:
         ],
         "chosen": findings.chosen,
         **({"slots": slots_to_core(findings.slots)} if findings.slots else {}),
+        **({"alerts": [list(a) for a in findings.alerts]} if findings.alerts else {}),
     }
 
 
@@ -345,6 +352,7 @@ def from_core(core: Mapping[str, Any]) -> Findings:
         ),
         chosen=core["chosen"],
         slots=slots_from_core(core.get("slots", ())),
+        alerts=tuple(Alerted(*a) for a in core.get("alerts", ())),
     )
 
 

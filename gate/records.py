@@ -112,7 +112,10 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One well-formed request; `state` values are still raw (typed when a rule reads them)."""
+    """One well-formed request; `state` values are still raw (typed when a rule reads them).
+
+    `intent` is the action that a trusted channel says is meant: a proposal, never evidence.
+    """
 
     request_id: str
     channel: str
@@ -124,6 +127,7 @@ class Request:
     dialogue_id: str | None = None
     confirm_token: str | None = None
     language: str | None = None
+    intent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

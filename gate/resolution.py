@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gate.catalog import Action
 from gate.findings import Findings
@@ -37,6 +38,20 @@ def closed_lists(registry: Lists, session: Session | None) -> tuple[Lists, Lists
 def entry_of(lists: tuple[Lists, Lists], object_id: str) -> Entry | None:
     """The entry of that id: the session's own first, then the registry's."""
     return lists[1].get(object_id) or lists[0].get(object_id)
+
+
+class Named(NamedTuple):
+    """A name at [start, end) of the current turn that is evidence, and its type; never which one."""
+
+    start: int
+    end: int
+    object_type: str
+
+
+def named(findings: Findings, lists: tuple[Lists, Lists]) -> tuple[Named, ...]:
+    """The names that may serve as evidence for an object, by type, as a tier may see them."""
+    found = ((m, entry_of(lists, m.owners[0])) for m in findings.mentions if m.status is Status.OK)
+    return tuple(Named(m.start, m.end, entry.object_type) for m, entry in found if entry)
 
 
 def resolve(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from gate.configuration import Configuration
 from gate.findings import Findings
 from gate.records import Request, Turn
+from gate.resolution import Named, closed_lists, named
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +24,29 @@ class ObjectChoice:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A request's text for a tier; `objects` are those of which the findings name several."""
+    """A request's text for a tier; `objects` are those of which the findings name several.
+
+    `named` are the places and types of the names that the gate found, `intent` is the action that a
+    trusted channel says is meant.
+    """
 
     utterance: str
     history: tuple[Turn, ...] = ()
     language: str | None = None
     objects: tuple[ObjectChoice, ...] = ()
+    named: tuple[Named, ...] = ()
+    intent: str | None = None
 
 
 def of(request: Request, configuration: Configuration, findings: Findings) -> Question:
     """Cut a request down to what a tier may see."""
     turns = configuration.history_turns
     history = request.history[-turns:] if turns else ()
-    return Question(request.utterance, history, findings.language)
+    lists = closed_lists(configuration.registry.entries, request.session)
+    return Question(
+        request.utterance,
+        history,
+        findings.language,
+        named=named(findings, lists),
+        intent=request.intent,
+    )

@@ -98,6 +98,8 @@ def _goes_on(appliance: Appliance, request: Request, past: Past) -> Turn:
     opening = records.findings_of(configuration, past)
     entries = _entries(configuration, request.session)
     text = request.utterance
+    if turn.alerts:  # whatever else it says, it answers nothing
+        return Turn(asked, turn, replace(told, findings=turn))
     for option in left.options[:1]:
         given = _given(configuration, asked, left, option, turn)
         if given:

@@ -188,7 +188,10 @@ def moment(text: str) -> datetime:
 
 
 def request_body(request: Request) -> dict[str, Json]:
-    """Every field of a request but its state, which the record itself holds."""
+    """Every field of a request but its state, which the record itself holds.
+
+    `intent` stands in it only where one was sent, so that older bodies keep their commitments.
+    """
     return {
         "request_id": plain(request.request_id),
         "channel": plain(request.channel),
@@ -199,6 +202,7 @@ def request_body(request: Request) -> dict[str, Json]:
         "dialogue_id": plain(request.dialogue_id),
         "confirm_token": plain(request.confirm_token),
         "language": plain(request.language),
+        **({} if request.intent is None else {"intent": plain(request.intent)}),
     }
 
 

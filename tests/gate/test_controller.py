@@ -547,6 +547,7 @@ def test_gate_values_are_those_that_rules_may_read() -> None:
         "several_requests": False,
         "request_clauses": 0,
         "language": "en",
+        "alert": "none",
         "entity_resolved": True,
     }
     assert "entity_resolved" not in gate_values(findings("F1"), None)

@@ -150,7 +150,7 @@ def test_findings_survive_the_record() -> None:
     text = "Freeze that card, her card, credit card and not HLGRX HLZZX or it"
     found = find(demo(), request(text, session="marcus", history=["HLGRX", {"assistant": "HLZZX"}]))
     for name in Findings._fields:
-        assert name == "slots" or getattr(found, name) not in ((), None), name
+        assert name in ("slots", "alerts") or getattr(found, name) not in ((), None), name
     core = to_core(found)
     assert from_core(json.loads(json.dumps(core))) == found
     assert not any(w in json.dumps(core).casefold() for w in ("that card", "credit", "hlzzx"))

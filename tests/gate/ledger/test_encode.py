@@ -240,7 +240,14 @@ def test_any_text_and_state_of_a_request_comes_back(one: str, two: str, value: A
 
 def test_every_request_field_is_in_the_body_or_is_the_state() -> None:
     names = {name for name in Request.__dataclass_fields__ if name != "state"}
-    assert set(request_body(REQUEST)) == names
+    assert set(request_body(replace(REQUEST, intent="CARD_HELP"))) == names
+
+
+def test_a_request_without_an_intent_has_the_body_that_it_always_had() -> None:
+    assert "intent" not in request_body(REQUEST)
+    assert request_of(request_body(REQUEST), plain(dict(REQUEST.state))) == REQUEST
+    meant = replace(REQUEST, intent="CARD_HELP")
+    assert request_of(request_body(meant), plain(dict(meant.state))) == meant
 
 
 def test_switches_come_back_from_their_names() -> None:
