@@ -12,10 +12,11 @@ from types import MappingProxyType
 
 from gate.configuration import Configuration
 from gate.ledger.book import Book, open_book
-from gate.load import Institution, load_institution
+from gate.load import Institution, backends, load_institution
 from gate.load.appliance import Tier as TierSettings
 from gate.load.connectors import Connectors
 from inference import artefacts, stores
+from inference.backends import opening
 from inference.backends.embedded import EmbeddedBackend
 from inference.calibration.policy_file import Described
 from inference.connectors.roster import Roster, open_roster
@@ -145,6 +146,11 @@ def _tier(institution: Institution, root: Path, settings: TierSettings) -> Tier:
             backend = EmbeddedBackend("embedded", _model(settings, root))
             catalog = institution.configuration.catalog
             return ProposerTier(settings.name, backend, catalog, _threshold(settings))
+        case backends.PROPOSER:
+            entry = institution.backends[str(settings.backend)]
+            asked = opening.open_serving(entry, root, institution.folder)
+            catalog = institution.configuration.catalog
+            return ProposerTier(settings.name, asked, catalog, _threshold(settings))
         case kind:
             raise AssemblyError(
                 f"tier `{settings.name}` has the kind `{kind}`, which cannot serve yet; "

@@ -20,10 +20,13 @@ class ArtefactError(InferenceError):
 
 
 class BackendError(InferenceError):
-    """A backend gave no usable choice; `reason` is the code that the abstention will carry."""
+    """A backend gave no usable choice; `reason` is the code that the abstention will carry.
 
-    def __init__(self, reason: str, problem: str) -> None:
-        self.reason = reason
+    `sent` and `raw` are what went out and came back, for the receipt.
+    """
+
+    def __init__(self, reason: str, problem: str, sent: str = "", raw: str = "") -> None:
+        self.reason, self.sent, self.raw = reason, sent, raw
         super().__init__(problem)
 
 

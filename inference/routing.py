@@ -86,8 +86,9 @@ def _recorded_decision(
     tiers_ms: float,
 ) -> Routed:
     told = time.perf_counter()
-    answer = tried[-1].reply.answer
-    decided, goes_on = _decide(appliance, request, turn, answer, now)
+    reply = tried[-1].reply
+    answer = reply.answer
+    decided, goes_on = _decide(appliance, request, turn, reply, now)
     gate_ms, written_at = _since(told), time.perf_counter()
     salt = new_salt()
     written = recording.write_decision(appliance, request, tried, decided, turn.voids, salt)
@@ -128,7 +129,7 @@ def _with_handles(
 
 
 def _decide(
-    appliance: Appliance, request: Request, turn: Turn, answer: TierAnswer, now: datetime
+    appliance: Appliance, request: Request, turn: Turn, reply: Reply, now: datetime
 ) -> tuple[Decided, Continuation]:
     """Decide, look up what the ledger adds, and decide again if that is anything.
 
@@ -137,16 +138,16 @@ def _decide(
     goes_on = turn.goes_on
     if goes_on.earlier.confirmed is not None:
         goes_on = replace(goes_on, valid_until=_valid_until(appliance, goes_on, now))
-    decided = _describe(appliance, request, turn, answer, now, goes_on)
+    decided = _describe(appliance, request, turn, reply.answer, now, goes_on, reply.model)
     added = turns.reconsidered(appliance, request, goes_on, decided, now)
     if added is not None:
         goes_on = added
-        decided = _describe(appliance, request, turn, answer, now, goes_on)
+        decided = _describe(appliance, request, turn, reply.answer, now, goes_on, reply.model)
     if decided.question is not None:
         unfit = execution.unfit(appliance, request, decided.verdict, decided.question, now)
         if unfit:
             goes_on = replace(goes_on, earlier=replace(goes_on.earlier, unfit=unfit))
-            decided = _describe(appliance, request, turn, answer, now, goes_on)
+            decided = _describe(appliance, request, turn, reply.answer, now, goes_on, reply.model)
     return decided, goes_on
 
 
@@ -166,6 +167,7 @@ def _describe(
     answer: TierAnswer,
     now: datetime,
     goes_on: Continuation,
+    reported: str = "",
 ) -> Decided:
     return decide_and_describe(
         appliance.configuration,
@@ -175,6 +177,7 @@ def _describe(
         now=now,
         findings=turn.findings,
         goes_on=goes_on,
+        reported_model=reported or None,
     )
 
 

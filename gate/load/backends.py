@@ -88,7 +88,7 @@ class BackendModel(Model):
     says: Text | None = None
     """The label that a `scripted` backend always gives, by its name in the catalog."""
     deadline_s: Seconds = Decimal(10)
-    """Most seconds of one call, waiting and retries included."""
+    """Most seconds of one call, retries included, once it has its turn."""
     queue_s: Seconds = Decimal(2)
     """Most seconds that a call waits for its turn."""
     concurrency: Count = 32

@@ -16,6 +16,17 @@ Form = Literal["names", "codes", "json"]
 the names, or a JSON proposal of the action ids."""
 
 
+def form_of(text: str) -> Form:
+    """The form of that name; `names` for any other text."""
+    match text:
+        case "codes":
+            return "codes"
+        case "json":
+            return "json"
+        case _:
+            return "names"
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What one choice took: calls to the model, and tokens where the backend counts them."""

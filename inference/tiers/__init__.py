@@ -18,13 +18,15 @@ from inference.question import Question
 class Reply:
     """A tier's answer; `sent` and `raw` are what a model got and gave, kept as the receipt.
 
-    `flags` say what was odd about reading the text, such as `long_text`.
+    `flags` say what was odd about reading the text, such as `long_text`; `model` is the identity
+    that a backend reported.
     """
 
     answer: TierAnswer
     sent: str = ""
     raw: str = ""
     flags: tuple[str, ...] = ()
+    model: str = ""
 
 
 class Tier(Protocol):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 
+from gate import contract
 from gate.catalog import Catalog
-from gate.records import Abstain
+from gate.records import Abstain, OutOfScope, Proposal, TierAnswer, Unparsed
 from inference import prompts
-from inference.backends import Backend, Choice, loop
+from inference.backends import Backend, Choice, loop, wire
 from inference.errors import AssemblyError, BackendError
 from inference.question import Question
 from inference.tiers import Reply, scores
@@ -25,16 +27,23 @@ class ProposerTier:
         self.name = name
         self._backend = backend
         self._names = prompts.label_names(catalog)
-        coded = backend.form == "codes"
-        if coded and len(self._names) > len(prompts.CODES):
+        match backend.form:
+            case "json":
+                self._codes, self._static = tuple(self._names), prompts.json_part(catalog)
+            case "codes":
+                self._codes = tuple(prompts.CODES[: len(self._names)])
+                self._static = prompts.static_part(catalog, coded=True)
+            case _:
+                self._codes, self._static = (
+                    tuple(self._names.values()),
+                    prompts.static_part(catalog),
+                )
+        if len(self._codes) < len(self._names):
             raise AssemblyError(
                 f"tier `{name}` has {len(self._names)} labels and there are {len(prompts.CODES)} codes; "
                 "use fewer actions, or a backend that chooses names"
             )
-        self._codes = (
-            tuple(prompts.CODES[: len(self._names)]) if coded else tuple(self._names.values())
-        )
-        self._static = prompts.static_part(catalog, coded)
+        wire.check_codes(self._codes, f"tier `{name}`")
         self._threshold = threshold
         self.versions: Mapping[str, str] = {
             f"model:{name}": backend.digest,
@@ -49,11 +58,28 @@ class ProposerTier:
         prompt = prompts.prompt(self._static, question)
         try:
             choice = loop.call(self._backend.choose(prompt, self._codes))
-            probabilities = _checked(choice, self._names)
+            answer, flags = self._answer(choice)
         except BackendError as error:
-            return Reply(Abstain(error.reason, self.name, backend=backend), prompt.dynamic)
-        answer = scores.answer(probabilities, self._threshold, self.name, backend)
-        return Reply(answer, prompt.dynamic, choice.raw)
+            sent = error.sent or prompt.dynamic
+            return Reply(Abstain(error.reason, self.name, backend=backend), sent, error.raw)
+        return Reply(answer, choice.sent or prompt.dynamic, choice.raw, flags, choice.model)
+
+    def _answer(self, choice: Choice) -> tuple[TierAnswer, tuple[str, ...]]:
+        if choice.text is not None:
+            return self._parsed(Unparsed(choice.text, self.name, backend=self._backend.name))
+        probabilities = _checked(choice, self._names)
+        return scores.answer(probabilities, self._threshold, self.name, self._backend.name), ()
+
+    def _parsed(self, answer: Unparsed) -> tuple[TierAnswer, tuple[str, ...]]:
+        """The JSON form's proposal, without an object; what does not parse is left to the contract."""
+        parsed = contract.parse(answer)
+        if isinstance(parsed, contract.Failed) or not isinstance(parsed.result, Proposal):
+            return answer, ()
+        found, flags = parsed.result, (f"repaired_{parsed.repair}",) if parsed.repair else ()
+        if found.action_id == scores.OUT_OF_SCOPE:
+            return OutOfScope(self.name, None, answer.backend), flags
+        ranked = tuple(a for a in found.topk if a != scores.OUT_OF_SCOPE)
+        return replace(found, object_id=None, topk=ranked), flags
 
 
 def _checked(choice: Choice, names: Mapping[str, str]) -> dict[str, float]:
