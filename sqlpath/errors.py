@@ -2,8 +2,9 @@
 
 RoutelockError (gate.errors)
 └── RecordsError
-    ├── SnapshotError   the database file is absent, changed, or not what the queries expect
-    └── QueryError      one query gave no rows that may be answered; `reason` is its code
+    ├── SnapshotError      the database file is absent, changed, or not what the queries expect
+    ├── ConfinementError   this machine cannot confine a process; nothing is run
+    └── QueryError         one query gave no rows that may be answered; `reason` is its code
 """
 
 from gate.errors import RoutelockError
@@ -17,12 +18,18 @@ class SnapshotError(RecordsError):
     """The database cannot be used; the message names the file and the fix."""
 
 
+class ConfinementError(RecordsError):
+    """The process that runs queries cannot be confined here."""
+
+
 class QueryError(RecordsError):
     """A query ended without an answer; the engine's own words are never part of the message.
 
-    `reason`: `no_session`, `no_object`, `no_slot`, `deadline`, `row_limit` or `query_failed`.
+    `reason`: `no_session`, `no_object`, `no_slot`, `deadline`, `row_limit`, `byte_limit`, `busy`,
+    `worker_lost`, `stale`, `not_reproducible` or `query_failed`; for the last, `kind` is the class of
+    the engine's error, one of `sqlpath.wire.KINDS`.
     """
 
-    def __init__(self, reason: str, query_id: str) -> None:
-        self.reason, self.query_id = reason, query_id
+    def __init__(self, reason: str, query_id: str, kind: str = "") -> None:
+        self.reason, self.query_id, self.kind = reason, query_id, kind
         super().__init__(f"query `{query_id}`: {reason}")

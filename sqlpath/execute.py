@@ -1,45 +1,27 @@
-"""Running a verified query: read-only, nothing outside the file, bounded in rows and time.
+"""Running a query: read-only, nothing outside the file, bounded in rows, bytes, memory and time.
 
-This is the thin form: statements come from the closed list alone, so they need no admission, and
-DuckDB runs in this process. Model-written SQL needs both, and a confined child process.
+A verified query of the closed list is run as it is written; any other statement comes as an admitted,
+scoped tree. Both run in confined processes (`pool.py`, `worker.py`, `confine.py`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import threading
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlpath.errors import QueryError, SnapshotError
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
-SETTINGS = {
-    "enable_external_access": "false",
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "python_enable_replacements": "false",
-    "memory_limit": "256MB",
-    "threads": "1",
-    "lock_configuration": "true",
-}
-"""Set when the file is opened; the last one forbids to change any of them afterwards."""
+from sqlpath.admit import Parsed
+from sqlpath.errors import SnapshotError
+from sqlpath.pool import Limits, Pinned, Pool
+from sqlpath.scope import SUBJECT, Scoped
+from sqlpath.wire import decode, encode
 
 REBUILD = "build it again with `scripts/setup`"
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Most rows of an answer, and seconds until a running query is interrupted."""
-
-    rows: int = 50
-    seconds: float = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +34,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What a query returned; values are those of DuckDB's Python types."""
+    """What a query returned; values are those of DuckDB's Python types, lists for its tuples."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
@@ -112,54 +94,64 @@ def _digest(path: Path) -> str:
 class Database:
     """An open database file; safe for threads, each query on a cursor of its own."""
 
-    def __init__(
-        self, path: Path, connection: DuckDBPyConnection, snapshot: Snapshot, limits: Limits
-    ) -> None:
+    def __init__(self, path: Path, snapshot: Snapshot, limits: Limits, pool: Pool) -> None:
         self.path = path
         self.snapshot = snapshot
-        self._connection = connection
-        self._limits = limits
+        self.limits = limits
+        self._pool = pool
 
     @classmethod
     def open(cls, path: Path, limits: Limits | None = None) -> Database:
         """Open a sealed file read-only; SnapshotError if it is absent, changed or locked."""
-        import duckdb
-
+        bounds = limits or Limits()
+        before = _status(path)
         snapshot = read_snapshot(path)
+        pool = Pool(Pinned.of(path, before), bounds)
         try:
-            connection = duckdb.connect(str(path), read_only=True, config=dict(SETTINGS))
-        except duckdb.Error as error:
-            raise SnapshotError(f"`{path}` cannot be opened: {error}; {REBUILD}") from error
-        return cls(path, connection, snapshot, limits or Limits())
+            pool.start()
+        except SnapshotError as error:
+            raise SnapshotError(f"`{path}`: {error}; {REBUILD}") from error
+        return cls(path, snapshot, bounds, pool)
 
     def run(self, query_id: str, sql: str, parameters: Mapping[str, object]) -> Rows:
-        """Run one statement with bound parameters; QueryError for too long, too many or failed."""
-        import duckdb
+        """Run a verified statement with bound values; QueryError for too long, too many or failed."""
+        return self._ask(query_id, {"op": "run", "sql": sql}, parameters)
 
-        cursor = self._connection.cursor()
-        alarm = threading.Timer(self._limits.seconds, cursor.interrupt)
-        alarm.start()
-        try:
-            cursor.execute(sql, dict(parameters))
-            rows = cursor.fetchmany(self._limits.rows + 1)
-            columns = tuple(str(column[0]) for column in cursor.description or ())
-        except duckdb.InterruptException as error:
-            raise QueryError("deadline", query_id) from error
-        except duckdb.Error as error:
-            raise QueryError("query_failed", query_id) from error
-        finally:
-            alarm.cancel()
-            cursor.close()
-        if len(rows) > self._limits.rows:
-            raise QueryError("row_limit", query_id)
-        return Rows(columns, tuple(tuple(row) for row in rows))
+    def run_scoped(self, query_id: str, scoped: Scoped, values: Mapping[str, object]) -> Rows:
+        """Run an admitted, scoped statement; `values` of its own parameters and, under `SUBJECT`, of
+        the verified subject. QueryError as for `run`."""
+        private = [[table.name, table.sql] for table in scoped.private]
+        bound = {k: v for k, v in values.items() if k != SUBJECT or private}
+        return self._ask(query_id, {"op": "tree", "tree": scoped.tree, "private": private}, bound)
+
+    def parse(self, text: str) -> Parsed:
+        """What the engine's splitter and parser make of a text; QueryError if its process is lost."""
+        count, tree, error = self._pool.ask("parse", {"op": "parse", "text": text})
+        return Parsed(int(count), str(tree), str(error))
+
+    def _ask(
+        self, query_id: str, message: Mapping[str, object], values: Mapping[str, object]
+    ) -> Rows:
+        bound = {name: encode(value) for name, value in values.items()}
+        columns, rows = self._pool.ask(query_id, {**message, "values": bound})
+        return Rows(
+            tuple(str(column) for column in columns),
+            tuple(tuple(decode(value) for value in row) for row in rows),
+        )
 
     def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
+        """End the processes that read the file."""
+        self._pool.close()
 
     def __enter__(self) -> Database:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _status(path: Path) -> os.stat_result:
+    try:
+        return path.stat()
+    except OSError as error:
+        raise SnapshotError(f"`{path}` cannot be read: {error.strerror}; {REBUILD}") from error

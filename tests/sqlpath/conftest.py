@@ -9,7 +9,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from sqlpath.execute import Database, Limits, write_manifest
+from gate.load.digests import Source
+from gate.load.yamlfile import parse
+from sqlpath.admit import Parsed, Verdict, admit
+from sqlpath.execute import Database, write_manifest
+from sqlpath.pool import Limits
+from sqlpath.schema import Schema
+from sqlpath.schema import read as read_schema
+from sqlpath.worker import parse as parse_here
 
 ROWS = 60
 SETUP = """
@@ -50,3 +57,41 @@ def opened(file: Path) -> Iterator[Callable[[Limits], Database]]:
 @pytest.fixture
 def database(opened: Callable[[Limits], Database]) -> Database:
     return opened(Limits())
+
+
+SCHEMA = """
+schema_version: 1
+tables:
+  - name: accounts
+    description: One row per account
+    scope: customer_id
+    columns:
+      - {name: account_id, type: VARCHAR}
+      - {name: customer_id, type: VARCHAR}
+      - {name: name, type: VARCHAR}
+      - {name: balance, type: "DECIMAL(12,2)"}
+      - {name: as_of, type: DATE}
+  - name: days
+    description: One row per day
+    scope: null
+    columns:
+      - {name: day, type: BIGINT}
+"""
+
+
+@pytest.fixture(scope="session")
+def schema() -> Schema:
+    """The description of the small database."""
+    return read_schema(parse(Source("schema.yaml", "schema.yaml", SCHEMA.encode())))
+
+
+@pytest.fixture(scope="session")
+def judge(schema: Schema) -> Callable[..., Verdict]:
+    """Admission of a text with the engine in this process."""
+    connection = duckdb.connect()
+
+    def verdict(text: str, described: Schema = schema, *, subject: bool = True) -> Verdict:
+        parsed = Parsed(*parse_here(connection, text)["ok"])
+        return admit(text, parsed, described, verified_subject=subject)
+
+    return verdict

@@ -15,12 +15,12 @@ import pytest
 from sqlpath.errors import QueryError, SnapshotError
 from sqlpath.execute import (
     Database,
-    Limits,
     manifest_path,
     read_inputs,
     read_snapshot,
     write_manifest,
 )
+from sqlpath.pool import Limits
 from tests.sqlpath.conftest import ROWS
 
 
