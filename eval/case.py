@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 
 from gate.records import Request, Session, Turn
 
+OUT_OF_SCOPE = "OUT_OF_SCOPE"
+"""The right action of a text that no action of the catalog covers; its right path is a terminal."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gold:

@@ -59,6 +59,8 @@ def measure(outcomes: Outcomes, actions: Sequence[str], run: Run) -> Result:
         errors_by_owner=errors_by_owner(outcomes),
         published_paths=published_paths(outcomes),
         intervals=_intervals({**shares, "flip_pairs": Share(pairs.exact, pairs.of)}),
+        interface_failures=sum(o.failed for o in outcomes),
+        citations=citations(outcomes),
         run=run,
     )
 
@@ -97,7 +99,7 @@ def valid_first_pass(outcomes: Outcomes) -> Share:
 
 def coverage(outcomes: Outcomes) -> Share:
     """Cases for which the tier committed to an action."""
-    return Share(sum(o.action is not None for o in outcomes), len(outcomes))
+    return Share(sum(o.committed for o in outcomes), len(outcomes))
 
 
 def wrong_objects(outcomes: Outcomes) -> Share:
@@ -142,6 +144,14 @@ def published_paths(outcomes: Outcomes) -> Share | None:
     if not stated:
         return None
     return Share(sum(o.path == o.answer.published_path for o in stated), len(stated))
+
+
+def citations(outcomes: Outcomes) -> Share | None:
+    """Cases in which a cited rule is the right one; None where none is cited."""
+    cited = [o for o in outcomes if o.cited is not None]
+    if not cited:
+        return None
+    return Share(sum(o.cited in o.case.gold.rule_ids for o in cited), len(outcomes))
 
 
 def errors_by_owner(outcomes: Outcomes) -> Errors:

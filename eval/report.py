@@ -41,7 +41,7 @@ def sections(result: Result, outcomes: Sequence[Outcome]) -> tuple[Section, ...]
         _slices("By tier", result.by_tier),
         _effort(result),
         _owners(result),
-        _wrong(outcomes),
+        *([] if result.run.totals_only else [_wrong(outcomes)]),
         _inputs(result),
     )
 
@@ -114,6 +114,10 @@ def _summary(result: Result) -> Section:
     if result.published_paths is not None:
         same = count(result.published_paths)
         texts.append(f"Final paths equal to the published ones: {same}.")
+    if run.concurrency > 1:
+        texts.append(f"{run.concurrency} cases at a time.")
+    if result.citations is not None:
+        texts.append(f"Right rule cited: {count(result.citations)}.")
     if run.incomplete_pairs:
         texts.append(f"Pairs with one member only, not counted: {', '.join(run.incomplete_pairs)}.")
     return Section("What was run", tuple(texts))
@@ -156,6 +160,7 @@ def _slices(title: str, slices: Mapping[str, Slice]) -> Section:
 def _effort(result: Result) -> Section:
     rows = [
         ("valid at the first pass", percent(result.valid_first_pass)),
+        ("interface failures", str(result.interface_failures)),
         ("repairs", str(result.repairs)),
         ("fallbacks", str(result.fallbacks)),
         ("cases in which several rules hold", str(result.multi_rule_matches)),

@@ -14,7 +14,7 @@ from typing import Any
 
 from inference import sinks
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 Interval = tuple[float, float]
 
 
@@ -90,7 +90,8 @@ class Run:
 
     `digests` maps every input file to its SHA-256, `host` is a class of machine without a name,
     `inert` are the checks that the configuration cannot make, `clock` is the time that the gate
-    was given.
+    was given. `audit` is what the look at the suite's files found, `concurrency` how many cases
+    were decided at a time; `totals_only` keeps single cases out of reports.
     """
 
     suite: str
@@ -104,6 +105,9 @@ class Run:
     clock: str
     command: str
     incomplete_pairs: tuple[str, ...] = ()
+    audit: Mapping[str, int | bool] = field(default_factory=dict)
+    concurrency: int = 1
+    totals_only: bool = False
     schema_version: int = SCHEMA_VERSION
 
 
@@ -116,7 +120,9 @@ class Result:
     `coverage` is the share of cases for which the tier committed to an action. `multi_rule_matches`
     counts cases in which more than one blocking rule holds. `wrong_objects` counts dispatches of
     another object than the right one, which a final path cannot show. `published_paths` compares
-    with the final paths that a recording states; None where it states none.
+    with the final paths that a recording states; None where it states none. `interface_failures`
+    counts cases without an answer that held the contract; they stay in every denominator.
+    `citations` are the cases in which a system without the gate cites the right rule.
     """
 
     cases: int
@@ -143,6 +149,8 @@ class Result:
     errors_by_owner: Errors
     published_paths: Share | None
     intervals: Mapping[str, Interval | None]
+    interface_failures: int = 0
+    citations: Share | None = None
     run: Run = field(kw_only=True)
 
 

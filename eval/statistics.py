@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, sqrt
+from math import ceil, comb, sqrt
 
 Z95 = 1.959963984540054
 """Two-sided 95 % point of the normal distribution."""
@@ -47,3 +47,16 @@ def macro_f1(pairs: Sequence[tuple[str, str]], labels: Sequence[str]) -> float |
         if total:
             scores.append(2 * both / total)
     return mean(scores)
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """The exact two-sided p-value of McNemar's test; 1 where the two never differ.
+
+    `only_first` and `only_second` count the units of which one only is right. Source: Q. McNemar,
+    Note on the sampling error of the difference between correlated proportions, Psychometrika 12
+    (1947), with the binomial distribution in place of the normal one.
+    """
+    differing = only_first + only_second
+    fewer = min(only_first, only_second)
+    tail: float = sum(comb(differing, k) for k in range(fewer + 1)) / 2**differing
+    return min(1.0, 2 * tail)

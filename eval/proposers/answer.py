@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from eval.case import Ask
-from gate.records import Switches, TierAnswer
+from gate.records import Abstain, Switches, TierAnswer
+from inference.tiers import scores
+
+CHOSEN: Final = frozenset(
+    {scores.LOW_CONFIDENCE, scores.CLARIFY, "no_text", "no_phrase", "language_not_served"}
+)
+"""Reasons of an abstention that a tier chose; every other one is a failure of its interface."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,11 @@ class Answer:
     latency_ms: float | None = None
     cost_usd: float | None = None
     published_path: str | None = None
+
+    @property
+    def failed(self) -> bool:
+        """True if the backend gave nothing to judge: it was down, late, or broke its form."""
+        return isinstance(self.given, Abstain) and self.given.reason not in CHOSEN
 
 
 @dataclass(frozen=True, slots=True)

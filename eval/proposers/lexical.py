@@ -15,6 +15,7 @@ from eval import table
 from eval.case import Ask
 from eval.errors import SuiteError
 from eval.proposers.answer import Answer, Backing
+from eval.suite import Examples
 from gate.records import Abstain, Proposal, Switches
 from inference.classifiers import lexical
 from inference.classifiers.reading import read
@@ -55,6 +56,13 @@ def load(dev_file: Path) -> Lexical:
     rows = table.read(dev_file, ("utterance", "gold_action"))
     backing = Backing({dev_file.name: table.digest(dev_file)}, {"lexical": RECIPE.seed})
     model = fit([r["utterance"] for r in rows], [r["gold_action"] for r in rows], str(dev_file))
+    return Lexical(model, backing)
+
+
+def of_examples(examples: Examples) -> Lexical:
+    """Learn from a suite's examples; SuiteError if they have one action."""
+    backing = Backing({examples.file.name: table.digest(examples.file)}, {"lexical": RECIPE.seed})
+    model = fit(examples.texts, examples.actions, str(examples.file))
     return Lexical(model, backing)
 
 

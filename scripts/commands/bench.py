@@ -36,6 +36,74 @@ def routebr(
 
 
 @app.command(
+    epilog="Example: routelock bench run routebr:routebr_select_160.csv routelock lexical "
+    "--data ../shared/data/routebr --out var/bench/select/lexical"
+)
+def run(
+    suite: Annotated[
+        str, typer.Argument(help="routebr:FILE, demo:dev, demo:select or demo:confirm.")
+    ],
+    system: Annotated[str, typer.Argument(help="routelock, b1, b2, no-state or no-objects.")],
+    backend: Annotated[
+        str,
+        typer.Argument(help="lexical, embedded, vllm:URL, cascade, recorded:DIR or run:DIR."),
+    ],
+    out: Out,
+    data: Data = Path("../shared/data/routebr"),
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=1, max=256, help="Cases at a time.")
+    ] = 1,
+    timed: Annotated[
+        bool, typer.Option("--timed", help="Measure latencies; two runs then differ in them.")
+    ] = False,
+    unseal: Annotated[
+        bool, typer.Option("--unseal", help="Open a sealed part, for its one stored result.")
+    ] = False,
+) -> None:
+    """Run one system over one backend on one suite and keep figures, predictions and answers."""
+    import time
+
+    from eval import run as runs
+    from eval.opening import open_suite
+    from eval.systems import open_system
+
+    cases = open_suite(suite, data, unseal=unseal)
+    asked = open_system(system, cases, backend)
+    more = [f"--concurrency {concurrency}"] * (concurrency > 1) + ["--timed"] * timed
+    command = " ".join(
+        [
+            "routelock bench run",
+            suite,
+            system,
+            backend,
+            "--data",
+            str(data),
+            *more,
+            "--out",
+            str(out),
+        ]
+    )
+    clock = time.perf_counter if timed else None
+    runs.run(cases, asked, out, command, clock=clock, concurrency=concurrency)
+    terminal.page((out / "metrics.json").read_text(encoding="utf-8"))
+
+
+@app.command(epilog="Example: routelock bench compare var/bench/select/* --out var/bench/compare")
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs on one suite.")],
+    out: Out,
+    prices: Annotated[
+        Path, typer.Option("--prices", help="Vendors' prices and the machine's cost, with dates.")
+    ] = Path("eval/prices.yaml"),
+) -> None:
+    """Set runs side by side: safety, path, effort and cost, where they differ, as HTML, JSON, CSV."""
+    from eval.compare import compare as side_by_side
+
+    side_by_side(runs, prices, out)
+    terminal.page((out / "compare.csv").read_text(encoding="utf-8"))
+
+
+@app.command(
     epilog="Example: routelock bench metamorphic --data ../shared/data/routebr "
     "--cases ../shared/data/routebr/routebr_select_160.csv --out var/metamorphic"
 )

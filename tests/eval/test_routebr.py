@@ -100,7 +100,7 @@ def test_second_run_writes_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     for name in ("first", "second"):
         run(folder, folder / SELECT, "lexical", tmp_path / name)
     files = sorted(p.name for p in (tmp_path / "first").iterdir())
-    assert files == ["metrics.json", "predictions.csv", "report.html", "report.md"]
+    assert files == ["answers.jsonl", "metrics.json", "predictions.csv", "report.html", "report.md"]
     for name in files:
         first, second = (tmp_path / d / name for d in ("first", "second"))
         assert first.read_bytes() == second.read_bytes(), name
