@@ -19,6 +19,7 @@ from gate.load import (
     connectors,
     costs,
     documents,
+    examples,
     language,
     phrases,
     queries,
@@ -34,7 +35,7 @@ from gate.load.costs import Costs
 from gate.load.digests import CSV_BYTES, YAML_BYTES, Source, digests, read, read_if_present
 from gate.load.documents import Documents
 from gate.load.fixes import nearest
-from gate.load.phrases import Phrase
+from gate.load.phrases import PhraseBook
 from gate.load.queries import Query
 from gate.load.yamlfile import Document, parse
 from gate.registry import Registry
@@ -76,7 +77,7 @@ class Institution:
     folder: Path
     configuration: Configuration
     appliance: Appliance
-    phrases: tuple[Phrase, ...]
+    phrases: PhraseBook
     queries: Mapping[str, Query]
     documents: Documents
     connectors: Connectors = connectors.EMPTY
@@ -163,6 +164,7 @@ def load(folder: Path, *, bench: bool) -> Institution:
     objects = reader.registry(services)
     predicates = reader.optional("state.yaml", lambda d: _state(d, specs), state.EMPTY)
     ruleset = _rules(reader, services, listed, predicates)
+    examples.check_alerts(texts, predicates, ruleset)
     configuration = Configuration(
         name=settings.name,
         catalog=services,
@@ -178,10 +180,12 @@ def load(folder: Path, *, bench: bool) -> Institution:
         dialogue=settings.dialogue,
         channels=settings.channels,
         intent_channels=settings.intent_channels,
+        alerts=texts.alerts,
         history_turns=settings.history_turns,
         history_role=settings.history_role,
         digests=digests(reader.sources),
     )
+    examples.check(texts, configuration)
     return Institution(
         folder, configuration, settings, texts, listed, papers, carriers, weighed, models
     )

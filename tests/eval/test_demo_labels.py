@@ -84,7 +84,7 @@ def test_own_data_is_allowed_only_in_a_session(
 
 
 def seen_texts() -> list[str]:
-    texts = [phrase.text for phrase in load_institution(DEMO).phrases]
+    texts = [phrase.text for phrase in load_institution(DEMO).phrases.phrases]
     for file in sorted(TRAINING.glob("*.csv")):
         with file.open(encoding="utf-8", newline="") as opened:
             texts += [row["text"] for row in csv.DictReader(opened)]
@@ -135,7 +135,7 @@ def test_malformed_digest_is_refused(tmp_path: Path) -> None:
 def test_phrase_tier_answers_texts_that_no_phrase_and_no_training_text_holds() -> None:
     """Letter by letter, that is: the tier matches whole texts, so only their surface can be new."""
     rows = table.read(labels.FOLDER / "surface.csv", ("text", "action"))
-    phrases = {p.key: p.action_id for p in load_institution(DEMO).phrases}
+    phrases = {p.key: p.action_id for p in load_institution(DEMO).phrases.phrases}
     seen = set(seen_texts())
     fresh = [row for row in rows if row["text"] not in seen]
     assert len(fresh) >= 3

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.load.phrases import Phrase, phrase_key
+from gate.load.phrases import Phrase, PhraseBook, phrase_key
 from gate.records import Abstain, OutOfScope, Proposal
 from inference import artefacts
 from inference.artefacts import Artefact
@@ -39,7 +39,9 @@ def phrase(text: str, action_id: str) -> Phrase:
     return Phrase(phrase_key(text), action_id, "en", text)
 
 
-PHRASES = phrases.build([phrase("What is my balance?", "BALANCE"), phrase("Freeze it", "FREEZE")])
+PHRASES = phrases.build(
+    PhraseBook((phrase("What is my balance?", "BALANCE"), phrase("Freeze it", "FREEZE")))
+)
 
 
 @pytest.mark.parametrize(

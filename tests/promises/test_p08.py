@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from gate.alerts import NO_ALERT
 from gate.conditions import Is, needs, reads
 from gate.configuration import Configuration
 from gate.load import load
 from gate.records import Boundary
 from gate.rules import Outcome, Rule, RulesVerdict, build, evaluate
-from gate.state import SLOT_PREFIX, Broken
+from gate.state import GATE, SLOT_PREFIX, Broken
 from tests.gate.demo import CALM, CALM_SLOTS, demo, demo_state
 from tests.gate.engine import NOW, PARTS, REAL, ago, changed, dated, says, source_of
 from tests.gate.mutants import BATTERIES, MUTANTS, Mutant, survives
@@ -26,6 +27,7 @@ Change = Mapping[str, object]
 
 DEMO_CASES: Mapping[str, tuple[str, Change, Change]] = {
     "R-010": ("FEE_INFO", {"safety_escalation_required": True}, {}),
+    "R-015": ("FEE_INFO", {"alert": "coercion"}, {"alert": NO_ALERT}),
     "R-020": ("FEE_INFO", {"request_supported": False}, {}),
     "R-030": ("CARD_HELP", {"service_available": False}, {}),
     "R-040": ("CARD_HELP", {"request_scope_clear": False}, {}),
@@ -112,9 +114,17 @@ def decided(
     slots: Mapping[str, object] | None = None,
 ) -> RulesVerdict:
     given = CALM_SLOTS.get(action or "", {}) if slots is None else slots
+    told, found = parted(configuration, state)
     return evaluate(
-        configuration.rules, action, configuration.predicates, state, {}, given, NOW, trace=True
+        configuration.rules, action, configuration.predicates, told, found, given, NOW, trace=True
     )
+
+
+def parted(configuration: Configuration, state: Change) -> tuple[Change, Change]:
+    """What a source says, and what the gate itself finds in the text: nothing, if not changed."""
+    found = {n for n, p in configuration.predicates.items() if p.source == GATE}
+    told = {name: value for name, value in state.items() if name not in found}
+    return told, {"alert": NO_ALERT, **{n: v for n, v in state.items() if n in found}}
 
 
 def outcome_of(verdict: RulesVerdict, rule_id: str) -> Outcome:
@@ -161,7 +171,7 @@ def test_p08_every_demo_rule_is_seen_erring_on_everything_it_reads(rule_id: str)
     (rule,) = [r for r in demo().rules.rules if r.rule_id == rule_id]
     assert reads(rule.when)
     for name in (n for n in reads(rule.when) if not n.startswith(SLOT_PREFIX)):
-        for raw in (None, object(), dated(CALM[name], days=-1)):
+        for raw in (None, object(), dated(CALM.get(name, NO_ALERT), days=-1)):
             state = demo_state(action, {name: raw})
             assert_errs_alone(demo(), rule, action, state)
             first = next(r for r in demo().rules.applicable(action) if name in reads(r.when))
@@ -183,7 +193,8 @@ def assert_errs_alone(
     """The rule errs and decides where no other one stands above it."""
     alone = build([rule, configuration.rules.default], "alone")
     slots = CALM_SLOTS.get(action, {})
-    verdict = evaluate(alone, action, configuration.predicates, state, {}, slots, NOW, trace=True)
+    told, found = parted(configuration, state)
+    verdict = evaluate(alone, action, configuration.predicates, told, found, slots, NOW, trace=True)
     assert outcome_of(verdict, rule.rule_id) is Outcome.ERROR
     assert says(verdict) == (rule.on_error, rule.rule_id)
     assert verdict.reason_codes

@@ -139,10 +139,12 @@ phrases:
   - action: FEES
     language: en
     texts: ["What does it cost?", "fees"]
+    examples: {meant: ["What does it cost?"], not_meant: [what does he cost]}
   - action: FREEZE
     language: en
     texts:
       - freeze my card
+    examples: {meant: [Freeze my card!], not_meant: [freeze my account]}
 """
 
 QUERIES = """\

@@ -14,6 +14,7 @@ from gate.errors import ConfigError
 from gate.lint import lint
 from gate.load import load, load_institution
 from gate.load.appliance import DEFAULT_TERMINALS
+from gate.load.phrases import PhraseBook
 from gate.records import Boundary, Entry, Mode, Reserved, Terminal
 from gate.rules import evaluate
 from tests.gate.load.folders import GOOD, MINIMAL, write
@@ -105,7 +106,7 @@ def test_decimals_keep_their_digits(tmp_path: Path) -> None:
 
 def test_phrases_queries_and_documents(tmp_path: Path) -> None:
     institution = load_institution(write(tmp_path, GOOD))
-    assert [(p.action_id, p.key) for p in institution.phrases] == [
+    assert [(p.action_id, p.key) for p in institution.phrases.phrases] == [
         ("FEES", "what does it cost"),
         ("FEES", "fees"),
         ("FREEZE", "freeze my card"),
@@ -145,7 +146,7 @@ def test_two_files_are_enough(tmp_path: Path) -> None:
     assert configuration.terminals == DEFAULT_TERMINALS
     assert set(DEFAULT_TERMINALS) == set(Reserved)
     assert Terminal.DISPATCH not in DEFAULT_TERMINALS.values()
-    assert institution.phrases == ()
+    assert institution.phrases == PhraseBook()
     assert institution.queries == {}
     assert institution.documents.entries == {}
     assert [t.name for t in institution.appliance.tiers] == ["phrases"]
