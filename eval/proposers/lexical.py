@@ -16,7 +16,7 @@ from eval.case import Ask
 from eval.errors import SuiteError
 from eval.proposers.answer import Answer, Backing
 from eval.suite import Examples
-from gate.records import Abstain, Proposal, Switches
+from gate.records import Abstain, Switches
 from inference.classifiers import lexical
 from inference.classifiers.reading import read
 from inference.tiers import scores
@@ -38,17 +38,12 @@ class Lexical:
     switches: Switches = NO_SWITCHES
 
     def propose(self, ask: Ask) -> Answer:
-        """The likeliest action with its probability, or Abstain below even odds or without text."""
+        """The likeliest label with its probability, or Abstain below even odds or without text."""
         (found,) = read(self.model, [ask.utterance])
         if found.scores is None:
             return Answer(Abstain(found.reason or "no_text", TIER, (), TIER))
-        chances = found.scores.tolist()
-        ranked = sorted(zip(self.model.labels, chances, strict=True), key=lambda p: -p[1])
-        topk = tuple(action for action, _ in ranked[:3])
-        confidence = scores.confidence(ranked[0][1])
-        if confidence < THRESHOLD:
-            return Answer(Abstain(scores.LOW_CONFIDENCE, TIER, topk[:2], TIER))
-        return Answer(Proposal(topk[0], None, topk, confidence, TIER, TIER))
+        chances = dict(zip(self.model.labels, found.scores.tolist(), strict=True))
+        return Answer(scores.answer(chances, THRESHOLD, TIER, TIER))
 
 
 def load(dev_file: Path) -> Lexical:

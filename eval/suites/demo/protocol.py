@@ -80,8 +80,7 @@ def open_suite(
     objects = frozenset((*configuration.registry.entries, *own, NONE, UNRESOLVED))
     actions = tuple(configuration.catalog.actions)
     cases = tuple(_case(row, calm, sessions, actions, objects) for row in rows)
-    names = [(r["text"], r["label"]) for r in learnt if r["label"] in actions]
-    texts, labels = zip(*names, strict=True)
+    texts, labels = zip(*((r["text"], r["label"]) for r in learnt), strict=True)
     return Suite(
         name=f"{NAME}-{part}",
         configuration=configuration,
