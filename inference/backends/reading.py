@@ -93,31 +93,51 @@ def weigh(answer: Answer, codes: Sequence[str]) -> tuple[float, ...]:
     """Probability of each code, in order, summing to 1.
 
     Along the chosen code's tokens each alternative gives its probability to the codes that go on
-    with it, in equal parts where several do; tokens that lead to no legal code count nothing.
+    with it, in equal parts where several do; tokens that lead to no legal code count nothing. Of a
+    token that is a part of a character only its own probability is told: what is left goes to the
+    other codes that would go on from there.
     """
     place = chosen(answer, codes)
-    weights = [0.0] * len(codes)
-    said, reached = b"", 1.0
     raw = [code.encode() for code in codes]
+    weights, said, reached = [0.0] * len(codes), b"", 1.0
     for token in answer.tokens:
         if said == raw[place]:
             break
-        legal = _legal(token, said, raw)
-        total = sum(legal.values())
-        own = _bytes(token)
-        if own not in legal or total <= 0:
-            raise BackendError(NO_PROBABILITIES, "a token of the choice has no probability")
-        for alternative, probability in legal.items():
-            if alternative != own:
-                going = [i for i, code in enumerate(raw) if code.startswith(said + alternative)]
-                for i in going:
-                    weights[i] += reached * probability / total / len(going)
-        said, reached = said + own, reached * legal[own] / total
+        shares, own = _shares(token, said, raw), _bytes(token)
+        others = {a: p for a, p in shares.items() if a != own or not own}
+        for alternative, probability in others.items():
+            going = [i for i, code in enumerate(raw) if code.startswith(said + alternative)]
+            going = going if alternative else [i for i in going if i != place]
+            for i in going:
+                weights[i] += reached * probability / len(going)
+        said, reached = said + own, reached * (1.0 - sum(others.values()))
     if said != raw[place]:
         raise BackendError(NO_PROBABILITIES, "the server gives no log-probabilities of the choice")
     weights[place] += reached
     total = sum(weights)
     return tuple(weight / total for weight in weights)
+
+
+def _shares(token: Mapping[str, Any], said: bytes, raw: Sequence[bytes]) -> dict[bytes, float]:
+    """Probabilities that lead on to a legal code, summing to 1; `b""` holds those that are not told."""
+    own = _bytes(token)
+    if not own:
+        elsewhere = sum(code.startswith(said) for code in raw) > 1
+        return {b"": 1.0 - _probability(token) if elsewhere else 0.0}
+    legal = _legal(token, said, raw)
+    total = sum(legal.values())
+    if own not in legal or total <= 0:
+        raise BackendError(NO_PROBABILITIES, "a token of the choice has no probability")
+    return {alternative: probability / total for alternative, probability in legal.items()}
+
+
+def _probability(token: Mapping[str, Any]) -> float:
+    logarithm = token.get("logprob")
+    if not isinstance(logarithm, int | float) or isinstance(logarithm, bool):
+        raise BackendError(NO_PROBABILITIES, "a log-probability is no number")
+    if not math.isfinite(logarithm) or logarithm > 1e-3:
+        raise BackendError(NO_PROBABILITIES, f"log-probability `{logarithm}`")
+    return math.exp(min(0.0, logarithm))
 
 
 def _legal(token: Mapping[str, Any], said: bytes, raw: Sequence[bytes]) -> dict[bytes, float]:
@@ -126,15 +146,9 @@ def _legal(token: Mapping[str, Any], said: bytes, raw: Sequence[bytes]) -> dict[
     alternatives = listed if isinstance(listed, list) else []
     found: dict[bytes, float] = {}
     for one in (*alternatives, token):
-        if not isinstance(one, dict):
-            continue
-        own, logarithm = _bytes(one), one.get("logprob")
+        own = _bytes(one) if isinstance(one, dict) else b""
         if own and any(code.startswith(said + own) for code in raw):
-            if not isinstance(logarithm, int | float) or isinstance(logarithm, bool):
-                raise BackendError(NO_PROBABILITIES, "a log-probability is no number")
-            if not math.isfinite(logarithm) or logarithm > 1e-3:
-                raise BackendError(NO_PROBABILITIES, f"log-probability `{logarithm}`")
-            found[own] = math.exp(min(0.0, logarithm))
+            found[own] = _probability(one)
     return found
 
 

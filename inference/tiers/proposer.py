@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from gate import contract
 from gate.catalog import Catalog
-from gate.records import Abstain, OutOfScope, Proposal, TierAnswer, Unparsed
+from gate.records import NONE, UNRESOLVED, Abstain, OutOfScope, Proposal, TierAnswer, Unparsed
 from inference import prompts
 from inference.backends import Backend, Choice, loop, wire
 from inference.errors import AssemblyError, BackendError
@@ -78,8 +78,9 @@ class ProposerTier:
         found, flags = parsed.result, (f"repaired_{parsed.repair}",) if parsed.repair else ()
         if found.action_id == scores.OUT_OF_SCOPE:
             return OutOfScope(self.name, None, answer.backend), flags
-        ranked = tuple(a for a in found.topk if a != scores.OUT_OF_SCOPE)
-        return replace(found, object_id=None, topk=ranked), flags
+        rest = tuple(a for a in found.topk[1:] if a != scores.OUT_OF_SCOPE)
+        named = None if found.object_id in (UNRESOLVED, NONE) else found.object_id
+        return replace(found, object_id=named, topk=(*found.topk[:1], *rest)), flags
 
 
 def _checked(choice: Choice, names: Mapping[str, str]) -> dict[str, float]:

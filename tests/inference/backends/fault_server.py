@@ -66,7 +66,9 @@ def _log(probability: float) -> float:
     return math.log(probability) if probability else -9999.0
 
 
-def stream(*pieces: str, finish: str | None = "stop", model: str = MODEL, pause_s: float = 0.0) -> Said:
+def stream(
+    *pieces: str, finish: str | None = "stop", model: str = MODEL, pause_s: float = 0.0
+) -> Said:
     """A streamed completion, one event per piece."""
     events = [{"index": 0, "delta": {"content": p}, "finish_reason": None} for p in pieces]
     if finish is not None:
@@ -80,7 +82,9 @@ def good(body: Body) -> Said:
     held = body.get("structured_outputs", {})
     if "choice" in held:
         return chat(held["choice"][0], legal=tuple(held["choice"]), model=body["model"])
-    wanted = held.get("json") or body.get("response_format", {}).get("json_schema", {}).get("schema")
+    wanted = held.get("json") or body.get("response_format", {}).get("json_schema", {}).get(
+        "schema"
+    )
     if wanted:
         legal = wanted["properties"]
         action, thing = legal["action_id"]["enum"][0], legal["object_id"]["enum"][0]
