@@ -106,9 +106,9 @@ def _time(clock: str, now: datetime, alias: str) -> Node:
     if clock in ("current_date", "today"):
         text, kind = now.date().isoformat(), "date"
     elif clock == "localtimestamp":
-        text, kind = now.astimezone(UTC).replace(tzinfo=None).isoformat(" "), "timestamp"
+        text, kind = now.astimezone(UTC).replace(tzinfo=None).isoformat(" "), "TIMESTAMP"
     else:
-        text, kind = now.astimezone(UTC).isoformat(" "), "timestamp with time zone"
+        text, kind = now.astimezone(UTC).isoformat(" "), "timestamptz"
     constant = {"class": "CONSTANT", "type": "VALUE_CONSTANT", "alias": "", **_NOWHERE}
     named = {"class": "CAST", "type": "OPERATOR_CAST", "alias": alias or clock, **_NOWHERE}
     return {

@@ -97,13 +97,11 @@ def connect(path: str) -> Any:
     return connection
 
 
-def parse(connection: Any, text: str) -> Any:
+def parse(cursor: Any, text: str) -> Any:
     """Count of statements and tree, or the class of the parser's error."""
     try:
-        count = len(duckdb.extract_statements(text))
-        row = (
-            connection.cursor().execute("SELECT json_serialize_sql(?::VARCHAR)", [text]).fetchone()
-        )
+        count = len(cursor.extract_statements(text))
+        row = cursor.execute("SELECT json_serialize_sql(?::VARCHAR)", [text]).fetchone()
     except (duckdb.Error, UnicodeError) as error:
         return {"ok": [0, "", type(error).__name__]}
     return {"ok": [count, row[0] if row else "", ""]}
@@ -157,7 +155,7 @@ def answer(connection: Any, alarm: _Alarm, message: Mapping[str, Any]) -> Any:
     cursor = connection.cursor()
     try:
         if message["op"] == "parse":
-            return parse(connection, message["text"])
+            return parse(cursor, message["text"])
         values = {name: decode(value) for name, value in message["values"].items()}
         with alarm.set(cursor, limits["seconds"]):
             if message["op"] == "tree":

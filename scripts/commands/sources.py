@@ -29,12 +29,27 @@ def build(config: Config) -> None:
     terminal.json_line({"documents": len(stores.sources(institution)), "digest": digest})
 
 
-@sql.command(epilog="Example: routelock sql check --config configs/demo")
-def check(config: Config) -> None:
-    """Open the database read-only and prepare every verified query against it."""
+@sql.command(
+    epilog="Example: routelock sql check --config configs/demo 'SELECT count(*) FROM fees'"
+)
+def check(
+    config: Config,
+    statement: Annotated[
+        str | None, typer.Argument(help="A statement to judge; left out: the verified queries.")
+    ] = None,
+    subject: Annotated[
+        bool,
+        typer.Option("--subject/--no-subject", help="As if somebody's identity were verified."),
+    ] = True,
+) -> None:
+    """Say what admission makes of a statement, or run every verified query once with null values."""
     from gate.load import load_institution
-    from inference import stores
+    from inference import records, stores
 
+    if statement is not None:
+        verdict = records.judge(config, statement, verified_subject=subject)
+        terminal.json_line(verdict)
+        raise typer.Exit(0 if verdict["verdict"] == "admit" else 1)
     institution = load_institution(config)
     database = Path(institution.appliance.paths.database)
     digest = stores.check_queries(institution.queries.values(), database)

@@ -1,0 +1,37 @@
+"""Statements of the records pathway from outside it: what a statement would get, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from gate.load import load_institution
+from sqlpath import schema
+from sqlpath.admit import Admit, NeedsPermission, Refuse, Unsupported, Verdict, admit
+from sqlpath.execute import Database
+
+
+def judge(config: Path, text: str, *, verified_subject: bool) -> Mapping[str, object]:
+    """Admission's verdict on a statement over an institution's described tables, without running it.
+
+    Keys: `verdict`, and `tables`, `reason` and `node`, `table`, or `what` and `node`. Raises
+    ConfigError or SnapshotError.
+    """
+    institution = load_institution(config)
+    described = schema.load(config)
+    with Database.open(Path(institution.appliance.paths.database)) as database:
+        parsed = database.parse(text)
+    return shown(admit(text, parsed, described, verified_subject=verified_subject))
+
+
+def shown(verdict: Verdict) -> Mapping[str, object]:
+    """A verdict as names and values."""
+    match verdict:
+        case Admit(tables=tables):
+            return {"verdict": "admit", "tables": [table.name for table in tables]}
+        case Refuse(reason=reason, node=node):
+            return {"verdict": "refuse", "reason": reason, "node": node}
+        case NeedsPermission(table=table):
+            return {"verdict": "needs_permission", "table": table}
+        case Unsupported(what=what, node=node):
+            return {"verdict": "unsupported", "what": what, "node": node}
