@@ -4,7 +4,7 @@
 |---|---|
 | `lexical` | character n-grams, learnt from the suite's examples |
 | `embedded`, `embedded:DIR` | the proposer tier over a local model folder, in this process |
-| `vllm:URL` | the proposer tier over a vLLM server |
+| `vllm:URL`, `vllm:URL#MODEL` | the proposer tier over a vLLM server on this machine |
 | `cascade` | the institution's own tiers; on RouteBR `lexical`, then `embedded` |
 | `recorded:DIR` | published predictions of a hosted backend |
 | `run:DIR` | the answers that an earlier run left in its folder, without a call |
@@ -21,7 +21,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
+from eval import vllm
 from eval.case import Ask
+from eval.counted import Counted
 from eval.errors import ProposerError
 from eval.proposers import recorded, replayed
 from eval.proposers.answer import Proposer
@@ -53,7 +55,8 @@ def open_proposer(spec: str, suite: Suite) -> Proposer:
     if spec == "cascade":
         return Tiers("cascade", suite.configuration, _cascade(suite))
     if kind in ("embedded", "vllm"):
-        return Tiers(spec, suite.configuration, (_proposer(spec, suite),))
+        backend = open_backend(spec, suite.root)
+        return Tiers(backend.name, suite.configuration, (_proposer(backend, suite),))
     raise _unknown(spec)
 
 
@@ -62,9 +65,9 @@ def open_backend(spec: str, root: Path = Path()) -> Backend:
     kind, _, rest = spec.partition(":")
     if kind == "embedded":
         folder = Path(rest) if rest else root / MODEL
-        return EmbeddedBackend(spec, artefacts.read(folder))
+        return Counted(EmbeddedBackend(spec, artefacts.read(folder)))
     if kind == "vllm" and rest:
-        raise ProposerError(f"no vLLM backend is in this version, so `{spec}` cannot be asked")
+        return Counted(vllm.open_server(rest))
     if kind in ("lexical", "cascade", "recorded", "run"):
         raise ProposerError(
             f"`{spec}` reads no prompt, which b1 and b2 need; use embedded or vllm:URL"
@@ -91,15 +94,14 @@ def _lexical(suite: Suite) -> Proposer:
     return lexical.of_examples(suite.examples)
 
 
-def _proposer(spec: str, suite: Suite) -> Tier:
-    backend = open_backend(spec, suite.root)
+def _proposer(backend: Backend, suite: Suite) -> Tier:
     return ProposerTier("proposer", backend, suite.configuration.catalog, THRESHOLD)
 
 
 def _cascade(suite: Suite) -> Sequence[Tier]:
     if suite.institution is not None:
         return open_tiers(suite.institution, suite.root)
-    return (Learnt(_lexical(suite)), _proposer("embedded", suite))
+    return (Learnt(_lexical(suite)), _proposer(open_backend("embedded", suite.root), suite))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eval.case import Ask
+from eval.counted import counting
 from eval.proposers.answer import Answer, Backing
 from gate.configuration import Configuration
 from gate.findings import find
 from gate.records import Request, Switches, Turn
 from inference import question
-from inference.backends import Usage
-from inference.tiers import Reply, Tier, cascade
+from inference.tiers import Tier, cascade
 
 NO_SWITCHES = Switches()
 
@@ -39,14 +39,14 @@ class Tiers:
         turns = tuple(Turn("user", text) for text in ask.history)
         request = Request(ask.case_id, "bench", ask.utterance, turns)
         findings = find(self.configuration, request)
-        tried = cascade.run(self.tiers, question.of(request, self.configuration, findings))
-        used = [usage(one.reply) for one in tried]
-        counted = [u for u in used if u is not None]
+        with counting() as used:
+            tried = cascade.run(self.tiers, question.of(request, self.configuration, findings))
+        asked = sum(bool(one.reply.sent) for one in tried)
         return Answer(
             tried[-1].reply.answer,
-            calls=sum(u.calls for u in counted),
-            tokens_in=_sum([u.tokens_in for u in counted]),
-            tokens_out=_sum([u.tokens_out for u in counted]),
+            calls=sum(u.calls for u in used) if used else asked,
+            tokens_in=_sum([u.tokens_in for u in used]),
+            tokens_out=_sum([u.tokens_out for u in used]),
         )
 
 
@@ -54,11 +54,3 @@ def _sum(counts: Sequence[int | None]) -> int | None:
     """The sum of what was counted; None where nothing was."""
     known = [c for c in counts if c is not None]
     return sum(known) if known else None
-
-
-def usage(reply: Reply) -> Usage | None:
-    """What a reply took of a model; None of a tier that sent none anything."""
-    stated: Usage | None = getattr(reply, "usage", None)
-    if stated is not None:
-        return stated
-    return Usage() if reply.sent else None
