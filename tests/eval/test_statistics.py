@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from sklearn.metrics import f1_score
 
-from eval.statistics import macro_f1, mean, percentile, wilson
+from eval.statistics import macro_f1, mcnemar, mean, percentile, wilson
 
 
 def test_wilson_of_nothing_is_none() -> None:
@@ -54,3 +54,14 @@ def test_macro_f1_equals_scikit_learn(pairs: list[tuple[str, str]]) -> None:
     right, found = zip(*pairs, strict=True)
     expected = f1_score(right, found, average="macro", zero_division=0)
     assert macro_f1(pairs, "abc") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "p"),
+    [(0, 0, 1.0), (1, 0, 1.0), (2, 0, 0.5), (5, 0, 0.0625), (3, 1, 0.625), (10, 10, 1.0)],
+)
+def test_mcnemar_is_the_two_sided_binomial_test(first: int, second: int, p: float) -> None:
+    assert mcnemar(first, second) == pytest.approx(p)
+    assert mcnemar(second, first) == mcnemar(first, second)
+    if first + second:
+        assert mcnemar(first, second) == pytest.approx(binomtest(first, first + second).pvalue)
