@@ -14,6 +14,8 @@ from inference import sinks
 if TYPE_CHECKING:
     from eval.compare import Comparison, Entry, Pairing
 
+LEAST: Final = 0.001
+"""US dollars under which a cost is not told apart from none."""
 DASH: Final = "–"  # noqa: RUF001  (an en dash)
 STYLE: Final = resources.files("eval").joinpath("page.css").read_text(encoding="utf-8")
 KINDS: Final = {"routelock": "ours", "b1": "bare", "b2": "bare"}
@@ -123,12 +125,18 @@ def _paths(result: Comparison) -> str:
         Strip(_label(n, e), plots.bar(scale, e.coverage or 0, _kind(e)), percent(e.coverage),
               _kind(e), e.system)
         for n, e in _numbered(result)
+        if _kind(e) != "off"
     ]  # fmt: skip
     return _section(
         "Right paths",
         "",
         plots.plot("Final path exact", "with the 95 % interval (Wilson)", scale, exact),
-        plots.plot("Coverage", "cases in which the backend named an action", scale, covered),
+        plots.plot(
+            "Coverage",
+            "cases in which the backend named an action; ablations reuse what it said",
+            scale,
+            covered,
+        ),
     )
 
 
@@ -159,17 +167,22 @@ def _latency(result: Comparison) -> str:
 
 
 def _cost(result: Comparison) -> str:
-    priced = [(n, e) for n, e in _numbered(result) if e.cost_per_1k]
-    scale = plots.log_scale([e.cost_per_1k or 0 for _, e in priced], "$")
+    priced = [(n, e, e.cost_per_1k) for n, e in _numbered(result) if e.cost_per_1k is not None]
+    scale = plots.log_scale([max(cost, LEAST) for _, _, cost in priced], "$")
     if scale is None:
         return ""
     strips = [
-        Strip(_label(n, e), plots.point(scale, e.cost_per_1k or 0, _kind(e)),
-              f"${plots.decimal(e.cost_per_1k or 0)}", _kind(e), e.cost_basis)
-        for n, e in priced
-    ]  # fmt: skip
+        Strip(
+            _label(n, e), plots.point(scale, cost, _kind(e)), _money(cost), _kind(e), e.cost_basis
+        )
+        for n, e, cost in priced
+    ]
     about = "US dollars, logarithmic: a vendor's tokens against this machine's time"
     return plots.plot("Cost of a thousand cases", about, scale, strips)
+
+
+def _money(cost: float) -> str:
+    return f"${plots.decimal(cost)}" if cost >= LEAST else f"under ${LEAST}"
 
 
 def _section(title: str, about: str, *bodies: str) -> str:
@@ -206,7 +219,7 @@ def _table(result: Comparison) -> str:
             str(e.interface_failures), count(e.wrong_objects),
             count(e.right_rule_cited) if e.right_rule_cited else DASH, _number(e.calls_per_case, ".2f"),
             _number(e.tokens_in, ",.0f"), _number(e.tokens_out, ",.1f"), _number(e.p50_ms),
-            _number(e.p95_ms), _number(e.cost_per_1k),
+            _number(e.p95_ms), DASH if e.cost_per_1k is None else _money(e.cost_per_1k),
         )
         for n, e in _numbered(result)
     ]  # fmt: skip

@@ -61,7 +61,7 @@ def log_scale(values: Sequence[float], unit: str) -> Scale | None:
         return None
     low, high = floor(log10(min(positive))), ceil(log10(max(positive)))
     high = max(high, low + 1)
-    steps = range(low, high + 1)
+    steps = range(low, high + 1, 1 if high - low <= 5 else 2)
     ticks = tuple((10.0**i, f"{unit}{decimal(10.0**i)}") for i in steps)
     return Scale(10.0**low, 10.0**high, ticks, log=True)
 
