@@ -11,7 +11,7 @@ import typer
 
 from gate.errors import RoutelockError
 from scripts import environment
-from scripts.commands import bench, demo, gate, ledger, models, serve, sources, train
+from scripts.commands import bench, demo, doctor, gate, ledger, models, serve, sources, train
 from scripts.terminal import tell
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ app.add_typer(sources.index, name="index")
 app.add_typer(sources.sql, name="sql")
 app.add_typer(train.app, name="train")
 app.command("demo")(demo.demo)
+app.command("doctor")(doctor.doctor)
 app.command("route")(serve.route)
 app.command("answer")(serve.answer)
 

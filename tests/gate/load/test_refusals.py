@@ -26,6 +26,8 @@ CASES = [
     (APPLIANCE, "[en]", "en", "languages", "`languages` is `en`, not a list", "`[a, b]`"),
     (APPLIANCE, "[en]", "[en, en]", "languages", "`en` is listed twice", "remove"),
     (APPLIANCE, "[web]", "[web, web]", "channels", "`web` is listed twice", "remove"),
+    (APPLIANCE, "[web]", "[web]\nintent_channels: [wab]", "intent_", "`wab` may send", "did you mean `web`?"),
+    (APPLIANCE, "[web]", "[web]\nintent_channels: [web, web]", "intent_", "`web` is listed", "remove"),
     (APPLIANCE, "name: fast,", "name: phrases,", "setfit", "`phrases` is listed twice", "remove"),
     (APPLIANCE, "kind: setfit", "kind: setfi", "setfi", "`kind` is `setfi`", "`setfit`?"),
     (APPLIANCE, "kind: setfit, ", "", "{name: fast", "tier `fast` has no kind", "add `kind:`"),

@@ -41,6 +41,14 @@ def bare_history(tmp_path_factory: pytest.TempPathFactory) -> Configuration:
     return load(write(folder, {**GOOD, "appliance.yaml": appliance}))
 
 
+@pytest.fixture(scope="module")
+def clicking(tmp_path_factory: pytest.TempPathFactory) -> Configuration:
+    """An institution whose web channel has buttons, and whose counter has none."""
+    appliance = GOOD["appliance.yaml"].replace("[web]", "[web, counter]\nintent_channels: [web]")
+    folder: Path = tmp_path_factory.mktemp("clicking")
+    return load(write(folder, {**GOOD, "appliance.yaml": appliance}))
+
+
 def line(**fields: Any) -> str:
     return json.dumps({**BASE, **fields})
 
@@ -176,6 +184,33 @@ def test_malformed_request_names_field_and_fix(
     assert error.where.removeprefix("line 7").removeprefix(", field ").startswith(where)
     assert problem in error.problem
     assert fix in error.fix
+
+
+def test_an_intent_comes_from_a_channel_that_is_trusted_for_it(clicking: Configuration) -> None:
+    assert parse_request(line(intent="FEES"), clicking, "line 1").intent == "FEES"
+    assert parse_request(line(intent=None, channel="sms"), clicking, "line 1").intent is None
+    for channel in ("counter", "sms", "WEB"):
+        error = refused(line(intent="FEES", channel=channel), clicking)
+        assert error.where == "line 7, field intent"
+        assert f"`{channel}` is not trusted to send `intent`" in error.problem
+        assert "intent_channels:" in error.fix
+
+
+@pytest.mark.parametrize("intent", ["FEE", "fees", "OUT_OF_SCOPE", "*", "FEES "])
+def test_an_intent_names_an_action(clicking: Configuration, intent: str) -> None:
+    error = refused(line(intent=intent), clicking)
+    assert f"intent `{intent}` is no action" in error.problem
+    assert "FEES" in error.fix
+
+
+@pytest.mark.parametrize("intent", ["", 1, ["FEES"], {"action": "FEES"}])
+def test_an_intent_is_a_text(clicking: Configuration, intent: Any) -> None:
+    assert "`intent` is" in refused(line(intent=intent), clicking).problem
+
+
+def test_an_intent_beside_a_confirmation_is_refused(clicking: Configuration) -> None:
+    error = refused(line(intent="FEES", confirm={"token": "t"}), clicking)
+    assert "stands beside `confirm`" in error.problem
 
 
 def test_untrusted_channel_may_send_a_text(configuration: Configuration) -> None:
