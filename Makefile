@@ -20,7 +20,9 @@ check: setup ## check format, lint and types
 bench-gate: setup ## measure the gate against cedarpy and the fast tier, and store the result
 	@.venv/bin/python -m eval.bench_gate
 
-bench-encoder: setup ## measure the encoder's two runtimes and the tier on each, and store the result
+bench-encoder: setup ## measure the encoder's runtimes and the tier against semantic-router, and store the result
+	@test -x var/semantic-router/bin/python || (.venv/bin/python -m venv var/semantic-router && \
+		var/semantic-router/bin/python -m pip install --quiet semantic-router==1.1.1)
 	@.venv/bin/python -m eval.bench_encoder
 
 bench-ledger: setup ## measure appends and verification of the ledger, and store the result

@@ -53,29 +53,40 @@ def clinc(subject: Subject, public: Path, rounds: int, out_of_scope_class: bool 
 
 def banking(subject: Subject, public: Path, rounds: int) -> Report:
     """Banking77's training split less a tenth of its near-duplicate groups, reported on that tenth."""
-    texts = data.banking(public)
-    groups_of = groups.near_duplicates(texts.texts)
-    held = groups.held_back(groups_of, texts.labels, 0.1, SEED)
-    train, test = (texts.take(np.flatnonzero(m).tolist()) for m in (~held, held))
+    train, test = banking_split(data.banking(public))
     kept, slice_ = _slice(train)
     on_slice, on_test = subject.measure(kept, [slice_, test], subject.strength)
     return _report(subject, on_slice, on_test, None, rounds)
 
 
+def banking_split(texts: Texts) -> tuple[Texts, Texts]:
+    """What is learnt from, and a tenth of the near-duplicate groups."""
+    held = groups.held_back(groups.near_duplicates(texts.texts), texts.labels, 0.1, SEED)
+    train, test = (texts.take(np.flatnonzero(m).tolist()) for m in (~held, held))
+    return train, test
+
+
 def few(subject: Subject, public: Path) -> Report:
-    """Ten texts per intent, five draws; tested on all texts outside the draw's groups."""
+    """Ten texts per intent and its name, five draws; tested on all texts outside the draw's groups."""
     texts = data.banking(public)
     groups_of = groups.near_duplicates(texts.texts)
     accuracies = []
     for draw in range(DRAWS):
         drawn = _draw(texts.labels, draw)
         rest = np.flatnonzero(~np.isin(groups_of, groups_of[drawn])).tolist()
-        kept, asked = texts.take(drawn), texts.take(rest)
+        kept, asked = named(texts.take(drawn)), texts.take(rest)
         (scored,) = subject.measure(kept, [asked], subject.strength)
         accuracies.append(metrics.in_scope_accuracy(scored, metrics.ones(scored)))
     mean = float(np.mean(accuracies))
     spread = float(np.std(accuracies, ddof=1))
     return Report({**_head(subject), "accuracy": mean, "sd": spread, "draws": accuracies}, {})
+
+
+def named(texts: Texts) -> Texts:
+    """The texts and, for each label, its name as one text more."""
+    names = sorted(set(texts.labels))
+    spoken = tuple(name.replace("_", " ").strip("?") for name in names)
+    return Texts((*texts.texts, *spoken), (*texts.labels, *names))
 
 
 def _slice(train: Texts) -> tuple[Texts, Texts]:

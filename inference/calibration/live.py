@@ -1,14 +1,14 @@
 """How one tier's answers of today compare with those of a reference period: numbers, and alarms.
 
-Four shares (routed, out of scope, asked back, passed on) are compared by an exact test on the two
-counts (Fisher), the confidences of each action by Kolmogorov-Smirnov. The stated rate of false
-alarms is shared out evenly among all tests (Bonferroni), so that with no change an alarm of any kind
-comes in at most that share of the windows looked at.
+Five shares (routed, out of scope, asked back, passed on, unable to answer) are compared by an exact
+test on the two counts (Fisher), the confidences of each action by Kolmogorov-Smirnov. The stated rate
+of false alarms is shared out evenly among all tests (Bonferroni), so that with no change an alarm of
+any kind comes in at most that share of the windows looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
@@ -16,10 +16,14 @@ from scipy.stats import fisher_exact, ks_2samp
 
 from gate.records import Abstain, OutOfScope, Proposal, TierAnswer
 from inference.calibration.watch import FALSE_ALARMS
-from inference.tiers.scores import CLARIFY
+from inference.tiers.scores import CLARIFY, LOW_CONFIDENCE
 
-Became = Literal["routed", "out_of_scope", "clarify", "escalation"]
-SHARES: Final[tuple[Became, ...]] = ("routed", "out_of_scope", "clarify", "escalation")
+Became = Literal["routed", "out_of_scope", "clarify", "escalation", "abstention"]
+SHARES: Final[tuple[Became, ...]] = (
+    "routed", "out_of_scope", "clarify", "escalation", "abstention",
+)  # fmt: skip
+REASONS: Final[Mapping[str, Became]] = {CLARIFY: "clarify", LOW_CONFIDENCE: "escalation"}
+"""What an abstention of a reason counts as; one of any other could not answer at all (`no_text`)."""
 FEWEST: Final = 30
 """Confidences of an action in each period, below which its drift is not tested."""
 
@@ -67,7 +71,7 @@ def answered(answer: TierAnswer) -> Answered:
         case OutOfScope():
             return Answered("out_of_scope")
         case Abstain(reason=reason):
-            return Answered("clarify" if reason == CLARIFY else "escalation")
+            return Answered(REASONS.get(reason, "abstention"))
         case _:
             return Answered("escalation")
 

@@ -38,8 +38,8 @@ class Reading(NamedTuple):
 
 def unreadable(text: str) -> str | None:
     """The reason why a text says nothing: no letter and no digit beside emoji and invisible marks."""
-    said = any(char.isalnum() for char in fold(_KEYCAP.sub("", text)))
-    return None if said else NO_TEXT
+    kept = text if text.isascii() else fold(_KEYCAP.sub("", text))  # ASCII has nothing to fold away
+    return None if any(char.isalnum() for char in kept) else NO_TEXT
 
 
 def read(scorer: Scorer, texts: Sequence[str]) -> list[Reading]:

@@ -23,12 +23,16 @@ PLACES = 6
 
 def confidence(probability: float) -> Decimal:
     """A probability as it is recorded and compared: a decimal rounded to six places."""
-    return Decimal(f"{probability:.{PLACES}f}")
+    return Decimal(_written(probability))
+
+
+def _written(probability: float) -> str:
+    return f"{probability:.{PLACES}f}"
 
 
 def shown(probabilities: Mapping[str, float]) -> str:
     """A whole distribution as JSON, for the receipt."""
-    return json.dumps({label: str(confidence(p)) for label, p in probabilities.items()})
+    return json.dumps({label: _written(p) for label, p in probabilities.items()})
 
 
 def answer(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from gate.load import load_institution
 from scripts import terminal
 
 app = typer.Typer(help="Run benchmarks and write their results.", no_args_is_help=True)
@@ -194,3 +196,52 @@ def gate() -> None:
     from eval.bench_gate import main
 
     raise typer.Exit(main())
+
+
+@app.command(
+    epilog="Example: routelock bench watch --config configs/demo --tier fast "
+    "--ledger var/demo/ledger.sqlite --since 2026-12-01T00:00:00+00:00"
+)
+def watch(
+    config: Annotated[Path, typer.Option("--config", help="The institution: its tiers in order.")],
+    tier: Annotated[str, typer.Option("--tier", help="The tier's name in appliance.yaml.")],
+    ledger: Annotated[
+        Path | None, typer.Option("--ledger", help="One ledger, or JSON lines; with --since.")
+    ] = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option(
+            "--since",
+            help="Where today's period begins, with a zone.",
+            formats=["%Y-%m-%dT%H:%M:%S%z"],
+        ),
+    ] = None,
+    reference: Annotated[
+        Path | None,
+        typer.Option("--reference", help="Ledger or JSON lines of the reference period."),
+    ] = None,
+    today: Annotated[
+        Path | None, typer.Option("--today", help="Ledger or JSON lines of today's period.")
+    ] = None,
+) -> None:
+    """Compare one tier's answers of two periods: shares, confidences per action; exit 1 on an alarm.
+
+    With no change an alarm of any kind comes in at most one of twenty comparisons.
+    """
+    from eval import watch as watching
+
+    names = [t.name for t in load_institution(config).appliance.tiers]
+    if tier not in names:
+        raise typer.BadParameter(f"no tier is called `{tier}`; use one of {', '.join(names)}")
+    if ledger is not None and since is not None:
+        periods = watching.since(ledger, since)
+    elif reference is not None and today is not None:
+        periods = watching.records(reference), watching.records(today)
+    else:
+        raise typer.BadParameter(
+            "name two periods: --ledger and --since, or --reference and --today"
+        )
+    found, figures = watching.watched(*periods, names, tier)
+    terminal.json_line(figures)
+    if found.alarms:
+        raise typer.Exit(1)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from eval import bench_encoder, timing
+from eval import bench_encoder, overhead, timing
 from eval.timing import Part, Ratio
 from inference.artefacts import Artefact
 from inference.classifiers import encoded
@@ -42,9 +43,9 @@ def test_it_stores_the_run_and_tells_whether_the_ratios_hold(
 
     monkeypatch.setattr(bench_encoder, "speed", speed)
     monkeypatch.setattr(bench_encoder, "starts", lambda both: dict.fromkeys(both))
-    monkeypatch.setattr(
-        bench_encoder.subprocess, "run", lambda *_, **__: None
-    )  # no graph is needed here
+    beside = Part("beside", "what", {}, (Ratio("c", "d", 6.0, at_least=5),))
+    monkeypatch.setattr(bench_encoder, "overhead", lambda: (beside, "1.1.1"))
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: None)  # no graph is needed here
     out = tmp_path / "stored.json"
     assert bench_encoder.main(router.folder, out) == code
     assert seen == [[(TORCH, TORCH), (ONNX_INT8, ONNX_INT8)]]
@@ -74,6 +75,30 @@ def test_texts_are_spread_over_the_file() -> None:
 
 
 def test_record_has_a_date_with_its_zone() -> None:
-    found = bench_encoder.record(part(1.0), {}, "digest", datetime(2026, 12, 1, tzinfo=UTC))
+    date = datetime(2026, 12, 1, tzinfo=UTC)
+    found = bench_encoder.record([part(1.0)], {}, "digest", "1.1.1", date)
     assert found["date"] == "2026-12-01T00:00:00+00:00"
-    assert set(found["versions"]) == {"torch", "transformers", "onnxruntime"}
+    assert set(found["versions"]) == {"torch", "transformers", "onnxruntime", "semantic-router"}
+
+
+def test_without_semantic_router_nothing_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def missing() -> None:
+        bench_encoder_overhead(tmp_path / "python")
+
+    bench_encoder_overhead = bench_encoder.overhead
+    monkeypatch.setattr(bench_encoder, "overhead", missing)
+    assert bench_encoder.main(tmp_path, tmp_path / "out.json") == 2
+    assert "make bench-encoder" in capsys.readouterr().err
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_the_tier_is_asked_with_the_given_vectors(tmp_path: Path) -> None:
+    vectors = np.eye(4, dtype=np.float32)
+    file = tmp_path / "vectors.npz"
+    np.savez(file, texts=["a", "b", "c"], labels=["A", "B", "B"], asked=["d"], vectors=vectors)
+    sample = overhead.Sample.read(file)
+    assert np.array_equal(sample.encoder.encode(["d", "a"]), vectors[[3, 0]])
+    (reply,) = overhead.tier_call(sample, tmp_path)()
+    assert set(json.loads(reply.raw)) == {"A", "B"}

@@ -25,6 +25,7 @@ def test_an_answer_is_counted_as_what_became_of_it() -> None:
     assert answered(OutOfScope("fast")).became == "out_of_scope"
     assert answered(Abstain("clarify", "fast")).became == "clarify"
     assert answered(Abstain("low_confidence", "fast")).became == "escalation"
+    assert answered(Abstain("no_text", "fast")).became == "abstention"
     assert answered(Unparsed("{}", "fast")).became == "escalation"
 
 
