@@ -174,7 +174,7 @@ def demo(
 
     Without `phrases` and `fast` everything is left to the proposer: the always-LLM baseline.
     """
-    from eval import demo_suite
+    from eval import demo_economics, demo_suite
     from eval.suites.demo import labels
 
     def texts(items: Iterable[labels.Label]) -> Iterable[labels.Label]:
@@ -182,7 +182,8 @@ def demo(
         return terminal.steps(found, "texts", len(found))
 
     ended = demo_suite.run(config, Path(), without or (), texts)
-    result = demo_suite.store(ended, out)
+    economics = demo_economics.measure(ended, load_institution(config), Path())
+    result = demo_suite.store(ended, out, economics)
     terminal.page((out / "metrics.json").read_text(encoding="utf-8"))
     for missed in result.missed:
         terminal.tell(missed)

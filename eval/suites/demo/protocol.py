@@ -23,7 +23,7 @@ from gate.load import load_institution
 from gate.records import NONE, UNRESOLVED, Boundary, Session
 
 NAME: Final = "demo"
-FOLDER: Final = Path(__file__).parent / "protocol"
+FOLDER: Final = Path(__file__).parent / "parts"
 SUMS: Final = "SHA256SUMS"
 PARTS: Final = ("dev", "select", "confirm")
 SEALED: Final = "confirm"
