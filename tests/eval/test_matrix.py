@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from eval.matrix import matrix, plan
+from eval.suite import Suite
 from eval.suites import routebr
 from eval.suites.routebr import DEV_FILE
 
@@ -38,12 +39,12 @@ def test_address_is_no_part_of_a_name(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def suite(data_dir: Path) -> routebr.Suite:
+def suite(data_dir: Path) -> Suite:
     folder = data_dir / "routebr"
     return routebr.open_suite(folder, folder / "routebr_select_160.csv")
 
 
-def test_second_time_changes_no_byte(suite: routebr.Suite, data_dir: Path, tmp_path: Path) -> None:
+def test_second_time_changes_no_byte(suite: Suite, data_dir: Path, tmp_path: Path) -> None:
     backend = f"recorded:{data_dir / 'routebr' / 'recorded' / 'deepseek_v4_primary'}"
     found = matrix(suite, "s", [backend, "lexical"], [], tmp_path, PRICES)
     before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
