@@ -15,13 +15,17 @@ from retrieval import answer, chunk, document, index, ingest, lexical
 from retrieval.chunk import Chunk
 from retrieval.document import Source
 from retrieval.errors import BrokenIndexError
+from retrieval.formats import docx, html, markdown, pdf, pieces, text
 from retrieval.index import Index
 from retrieval.protocols import Encoder
 from sqlpath import execute, queries
 from sqlpath.errors import SnapshotError
 from sqlpath.execute import Database, Snapshot
 
-INDEX_CODE = (answer, chunk, document, index, ingest, lexical)
+INDEX_CODE = (
+    *(answer, chunk, document, index, ingest, lexical),
+    *(docx, html, markdown, pdf, pieces, text),
+)
 
 
 def sources(institution: Institution) -> tuple[Source, ...]:

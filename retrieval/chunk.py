@@ -43,9 +43,22 @@ class Chunk:
     @property
     def indexed_text(self) -> str:
         """What is embedded and scored: the title, each heading once, the passage."""
+        return "\n".join((self.source.title, *self._above, self.text))
+
+    @property
+    def heading_text(self) -> str:
+        """The title and the headings alone."""
         headings = dict.fromkeys(h for block in self.blocks for h in block.headings)
-        headings.pop(self.source.title, None)
-        return "\n".join((self.source.title, *headings, self.text))
+        return "\n".join(dict.fromkeys((self.source.title, *headings)))
+
+    @property
+    def _above(self) -> tuple[str, ...]:
+        """Each heading once, and the sentence that opens the list of the first block, where the
+        passage itself does not hold them."""
+        text = self.text
+        above = dict.fromkeys(h for block in self.blocks for h in block.headings)
+        above[self.blocks[0].opening] = None
+        return tuple(h for h in above if h and h != self.source.title and h not in text)
 
 
 def chunk(

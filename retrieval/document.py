@@ -11,13 +11,15 @@ class Block:
     """One paragraph, list item or table row.
 
     `headings` is the path of headings above it, outermost first; `paragraph` counts blocks from 1
-    through the whole document; `page` is 1-based, None where the format has no pages.
+    through the whole document; `page` is 1-based, None where the format has no pages; `opening` is
+    the sentence above it that it completes (`The notice shall state:`), empty where there is none.
     """
 
     text: str
     headings: tuple[str, ...]
     paragraph: int
     page: int | None = None
+    opening: str = ""
 
     @property
     def words(self) -> int:

@@ -241,7 +241,7 @@ def _parsed(fields: dict[str, Any]) -> Chunk:
         ),
         sha256=fields["sha256"],
         blocks=tuple(
-            Block(b["text"], tuple(b["headings"]), b["paragraph"], b["page"])
+            Block(b["text"], tuple(b["headings"]), b["paragraph"], b["page"], b["opening"])
             for b in fields["blocks"]
         ),
     )
