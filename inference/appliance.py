@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
 
@@ -143,14 +142,16 @@ def _tier(institution: Institution, root: Path, settings: TierSettings) -> Tier:
         case "lexical" | "linear" | "setfit" | "tuned":
             return _classifier(institution, root, settings)
         case "embedded":
-            backend = EmbeddedBackend("embedded", _model(settings, root))
+            model = _model(settings, root)
+            backend = EmbeddedBackend("embedded", model, root)
             catalog = institution.configuration.catalog
-            return ProposerTier(settings.name, backend, catalog, _threshold(settings))
+            return ProposerTier(settings.name, backend, catalog, settings.threshold, model)
         case backends.PROPOSER:
             entry = institution.backends[str(settings.backend)]
             asked = opening.open_serving(entry, root, institution.folder)
             catalog = institution.configuration.catalog
-            return ProposerTier(settings.name, asked, catalog, _threshold(settings))
+            own = None if settings.model is None else _model(settings, root)
+            return ProposerTier(settings.name, asked, catalog, settings.threshold, own)
         case kind:
             raise AssemblyError(
                 f"tier `{settings.name}` has the kind `{kind}`, which cannot serve yet; "
@@ -192,19 +193,13 @@ def check_policies(institution: Institution, tiers: Sequence[Tier]) -> None:
 
 def _policy_of(tier: Tier) -> Described | None:
     inner = tier.tier if isinstance(tier, InLanguages) else tier
-    return inner.derived if isinstance(inner, FastTier) else None
+    return inner.derived if isinstance(inner, FastTier | ProposerTier) else None
 
 
 def _model(settings: TierSettings, root: Path) -> artefacts.Artefact:
     if settings.model is None:
         raise AssemblyError(f"tier `{settings.name}` has no `model`; add it to appliance.yaml")
     return artefacts.read(root / settings.model)
-
-
-def _threshold(settings: TierSettings) -> Decimal:
-    if settings.threshold is None:
-        raise AssemblyError(f"tier `{settings.name}` has no `threshold`; add it to appliance.yaml")
-    return settings.threshold
 
 
 def _documents(institution: Institution, root: Path) -> Documents | None:

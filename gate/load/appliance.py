@@ -44,6 +44,7 @@ BOUNDED: Final = tuple(t.value for t in Terminal if t is not Terminal.DISPATCH)
 
 Kind = Literal["phrases", "lexical", "linear", "setfit", "tuned", "embedded", "proposer"]
 CLASSIFIERS: Final = ("lexical", "linear", "setfit", "tuned")
+SCORED: Final = (*CLASSIFIERS, "embedded", "proposer")
 """Kinds whose model folder may hold a policy."""
 UNSCORED: Final = ("phrases",)
 """Kinds that need no threshold."""
@@ -264,11 +265,11 @@ def _tier(document: Document, index: int, tier: TierModel, configured: list[str]
 
 def _check_threshold(document: Document, index: int, tier: TierModel, kind: str) -> None:
     """Refuse two sources of one threshold, and none where a model needs one."""
-    if tier.calibrated and kind not in CLASSIFIERS:
+    if tier.calibrated and kind not in SCORED:
         raise document.error(
             f"tier `{shown(tier.name)}` of kind `{kind}` is said to be calibrated",
             ("tiers", index, "calibrated"),
-            f"only {', '.join(CLASSIFIERS)} have a policy; write `calibrated: false`",
+            f"only {', '.join(SCORED)} have a policy; write `calibrated: false`",
         )
     if tier.calibrated and tier.threshold is not None:
         raise document.error(

@@ -4,8 +4,8 @@ An untuned small model is near chance with short codes, so the names of the labe
 log-probability of a name after the request, less its mean after requests that ask for nothing, and
 a softmax over the legal names. The model's state after the static part of the prompt is kept; the
 request and all names after it, each blind to the others, are read in one pass. Where the model's
-manifest says `"codes": true` (a tuned model), the labels are single letters and illegal tokens are
-masked.
+manifest says `"codes": true` (a tuned model, or an adapter on one), the labels are single letters
+and illegal tokens are masked.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inference import artefacts, prompts
 from inference.artefacts import Artefact
-from inference.backends import Choice, Form
+from inference.backends import Choice, Form, adapters
 from inference.errors import BackendError
 from inference.prompts import Prompt
 
@@ -45,12 +46,25 @@ class _Prefix:
 
 
 class EmbeddedBackend:
-    """SmolLM2 or any causal model of transformers, from a verified local folder, float32."""
+    """SmolLM2 or any causal model of transformers, from a verified local folder.
 
-    def __init__(self, name: str, artefact: Artefact) -> None:
+    A folder of kind `adapter` is put on its base model, which lies under `root`. `dtype` and
+    `device` are torch's names; float32 is faster than bfloat16 on most processors.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        artefact: Artefact,
+        root: Path = Path(),
+        dtype: str = "float32",
+        device: str = "cpu",
+    ) -> None:
         self.name = name
         self.digest = artefact.digest
+        self._base = adapters.base_of(artefact, root)
         self._artefact = artefact
+        self._dtype, self._device = dtype, device
         self._codes = bool(artefact.manifest.get("codes", False))
         self._lock = threading.RLock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
@@ -84,23 +98,19 @@ class EmbeddedBackend:
 
     def _load(self) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
         if self._loaded is None:
-            import torch
-            from transformers import AutoModelForCausalLM, AutoTokenizer
-
             artefacts.verify(self._artefact)
-            folder = self._artefact.folder
-            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            model = AutoModelForCausalLM.from_pretrained(
-                folder, local_files_only=True, dtype=torch.float32, attn_implementation="sdpa"
-            )
-            model.eval()  # type: ignore[no-untyped-call]
+            if self._base is not self._artefact:
+                artefacts.verify(self._base)
+            tokenizer, model = load(self._base.folder, self._dtype, self._device)
+            if self._base is not self._artefact:
+                model = adapters.merged(model, self._artefact)
             self._loaded = (tokenizer, model)
         return self._loaded
 
     def _prefix(self, static: str) -> _Prefix:
         if static not in self._prefixes:
             tokenizer, model = self._load()
-            head, suffix = _framing(tokenizer, static)
+            head, suffix = framing(tokenizer, static)
             ids = tokenizer.encode(head, add_special_tokens=False)
             cache = _read(model, ids)
             self._prefixes[static] = _Prefix(ids, suffix, cache, {})
@@ -114,7 +124,7 @@ class EmbeddedBackend:
 
     def _tail(self, prefix: _Prefix, prompt: Prompt) -> list[int]:
         tokenizer, _ = self._load()
-        own = prompts.with_specials_broken(prompt, _control_tokens(tokenizer))
+        own = prompts.with_specials_broken(prompt, control_tokens(tokenizer))
         ids = tokenizer.encode(own.dynamic + prefix.suffix, add_special_tokens=False)
         if len(ids) > MAX_DYNAMIC_TOKENS:
             raise BackendError("prompt_too_long", f"{len(ids)} tokens after the static part")
@@ -122,12 +132,11 @@ class EmbeddedBackend:
 
     def _code_scores(self, prefix: _Prefix, prompt: Prompt, codes: int) -> list[float]:
         tokenizer, model = self._load()
-        legal = [tokenizer.encode(c, add_special_tokens=False) for c in LETTERS[:codes]]
-        if codes > len(LETTERS) or any(len(ids) != 1 for ids in legal):
+        if codes > len(LETTERS):
             raise BackendError("no_codes", f"{codes} labels have no single-token codes here")
-        tail = self._tail(prefix, prompt)
-        last = _branches(model, prefix, tail, [])[len(tail) - 1]
-        return [float(last[ids[0]]) for ids in legal]
+        legal = single_tokens(tokenizer, LETTERS[:codes])
+        last = _branches(model, prefix, self._tail(prefix, prompt), [], rows=1)[-1]
+        return [float(last[token]) for token in legal]
 
     def _name_scores(self, prefix: _Prefix, prompt: Prompt, names: Sequence[str]) -> list[float]:
         tokenizer, model = self._load()
@@ -142,13 +151,33 @@ class EmbeddedBackend:
         return scores
 
 
-def _control_tokens(tokenizer: Any) -> set[str]:
+def load(folder: Path, dtype: str = "float32", device: str = "cpu") -> tuple[Any, Any]:
+    """Tokenizer and model of a folder, ready to be asked."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    model: Any = AutoModelForCausalLM.from_pretrained(
+        folder, local_files_only=True, dtype=getattr(torch, dtype), attn_implementation="sdpa"
+    )
+    return tokenizer, model.to(device).eval()
+
+
+def single_tokens(tokenizer: Any, codes: Sequence[str]) -> tuple[int, ...]:
+    """The token of each code; BackendError where one is not exactly one token, or two are the same."""
+    ids = [tokenizer.encode(code, add_special_tokens=False) for code in codes]
+    if any(len(one) != 1 for one in ids) or len({one[0] for one in ids}) != len(ids):
+        raise BackendError("no_codes", f"{len(codes)} labels have no single-token codes here")
+    return tuple(one[0] for one in ids)
+
+
+def control_tokens(tokenizer: Any) -> set[str]:
     """The tokens that this tokenizer reads as one: its special ones, and added ones with a mark."""
     added = {token for token in tokenizer.get_added_vocab() if not token.isalnum()}
     return {*tokenizer.all_special_tokens, *added}
 
 
-def _framing(tokenizer: Any, static: str) -> tuple[str, str]:
+def framing(tokenizer: Any, static: str) -> tuple[str, str]:
     """The chat template's text before and after the dynamic part."""
     messages = [{"role": "system", "content": static}, {"role": "user", "content": _SPLIT}]
     text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
@@ -163,7 +192,9 @@ def _read(model: Any, ids: list[int]) -> Any:
 
     cache = DynamicCache(config=model.config)
     with torch.inference_mode():
-        model(torch.tensor([ids]), cache=cache, use_cache=True, logits_to_keep=1)
+        model(
+            torch.tensor([ids], device=model.device), cache=cache, use_cache=True, logits_to_keep=1
+        )
     return cache
 
 
@@ -174,10 +205,13 @@ def _copied(cache: Any) -> Any:
     return DynamicCache([(layer.keys, layer.values) for layer in cache.layers])
 
 
-def _branches(model: Any, prefix: _Prefix, tail: list[int], branches: list[list[int]]) -> Any:
+def _branches(
+    model: Any, prefix: _Prefix, tail: list[int], branches: list[list[int]], rows: int = 0
+) -> Any:
     """Log-probabilities after every token of `tail` and of the branches that follow it.
 
-    Shape (tokens, vocabulary). A branch sees prefix, tail and itself, at the tail's next positions.
+    Shape (tokens, vocabulary), or the last `rows` of them. A branch sees prefix, tail and itself, at
+    the tail's next positions.
     """
     import torch
 
@@ -189,15 +223,17 @@ def _branches(model: Any, prefix: _Prefix, tail: list[int], branches: list[list[
         positions += range(len(tail), len(tail) + len(branch))
         at += len(branch)
     mask = torch.cat([torch.ones(size, kept, dtype=torch.bool), sees], dim=1)[None, None]
+    tokens = [*tail, *(token for branch in branches for token in branch)]
     with torch.inference_mode():
         out = model(
-            torch.tensor([[*tail, *(token for branch in branches for token in branch)]]),
-            attention_mask=mask,
-            position_ids=torch.tensor([positions]) + kept,
+            torch.tensor([tokens], device=model.device),
+            attention_mask=mask.to(model.device),
+            position_ids=torch.tensor([positions], device=model.device) + kept,
             cache=_copied(prefix.cache),
             use_cache=True,
+            logits_to_keep=rows,
         )
-    return out.logits[0].log_softmax(-1)
+    return out.logits[0].float().log_softmax(-1)
 
 
 def _softmax(scores: Sequence[float]) -> tuple[float, ...]:

@@ -27,7 +27,7 @@ def open_backend(entry: BackendEntry, root: Path) -> Backend:
             return GuardedBackend(ServerBackend(entry, root))
         case declared.EMBEDDED:
             artefact = artefacts.read(root / entry.path)
-            return Bounded(EmbeddedBackend(entry.name, artefact), entry.bounds)
+            return Bounded(EmbeddedBackend(entry.name, artefact, root), entry.bounds)
         case declared.RECORDED:
             return recorded.load(entry.name, form_of(entry.form), root / entry.path)
         case _:

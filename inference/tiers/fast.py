@@ -15,21 +15,17 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from gate.records import Abstain, OutOfScope, Proposal, TierAnswer
+from gate.records import Abstain
 from inference.artefacts import Artefact
 from inference.calibration import policy_file
-from inference.calibration.calibrator import confidence
-from inference.calibration.policy import Policy, Reaction, react
+from inference.calibration.policy import Policy
 from inference.classifiers import Scorer, opening, store
 from inference.classifiers.head import Head
 from inference.classifiers.head import apply as softmax
 from inference.classifiers.reading import read, unreadable
 from inference.errors import AssemblyError
 from inference.question import Question
-from inference.tiers import Reply, scores
+from inference.tiers import Reply, judged, scores
 
 __all__ = ["FastTier", "Head", "check_labels", "softmax"]
 
@@ -76,29 +72,13 @@ class FastTier:
             return Reply(Abstain(found.reason or "no_text", self.name))
         probabilities = dict(zip(self.labels, found.scores.tolist(), strict=True))
         if policy is not None:
-            answer = self._under(policy, found.scores)
+            answer = judged.answer(policy, self.labels, found.scores, self.name)
         else:
             answer = scores.answer(
                 probabilities, Decimal(1) if self._threshold is None else self._threshold, self.name
             )
         flags = (LONG_TEXT,) if found.windows > 1 else ()
         return Reply(answer, raw=scores.shown(probabilities), flags=flags)
-
-    def _under(self, policy: Policy, row: NDArray[np.float64]) -> TierAnswer:
-        """The answer under a policy."""
-        rows = row[np.newaxis]
-        sure = scores.confidence(float(confidence(policy.calibrator, rows)[0]))
-        order = [self.labels[i] for i in np.argsort(-row, kind="stable")]
-        actions = tuple(label for label in order if label != scores.OUT_OF_SCOPE)
-        match Reaction(int(react(policy, self.labels, rows)[0])):
-            case Reaction.CLARIFY:
-                return Abstain(scores.CLARIFY, self.name, actions[:2])
-            case Reaction.ROUTE:
-                return Proposal(order[0], None, actions[:3], sure, self.name)
-            case Reaction.OUT_OF_SCOPE:
-                return OutOfScope(self.name, sure)
-            case Reaction.ESCALATE:
-                return Abstain(scores.LOW_CONFIDENCE, self.name, actions[:2])
 
     def _loaded(self) -> _Opened:
         with self._lock:

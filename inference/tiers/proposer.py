@@ -7,14 +7,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 
+import numpy as np
+
 from gate import contract
 from gate.catalog import Catalog
 from gate.records import NONE, UNRESOLVED, Abstain, OutOfScope, Proposal, TierAnswer, Unparsed
 from inference import prompts
-from inference.backends import Backend, Choice, loop, wire
+from inference.artefacts import Artefact
+from inference.backends import Backend, Choice, adapters, loop, wire
+from inference.calibration import policy_file
 from inference.errors import AssemblyError, BackendError
 from inference.question import Question
-from inference.tiers import Reply, scores
+from inference.tiers import Reply, judged, scores
 
 TOLERANCE = 1e-3
 """How far the probabilities of a choice may be from summing to 1."""
@@ -23,7 +27,17 @@ TOLERANCE = 1e-3
 class ProposerTier:
     """Asks a backend which of the catalog's actions, or none, a question asks for."""
 
-    def __init__(self, name: str, backend: Backend, catalog: Catalog, threshold: Decimal) -> None:
+    def __init__(
+        self,
+        name: str,
+        backend: Backend,
+        catalog: Catalog,
+        threshold: Decimal | None,
+        artefact: Artefact | None = None,
+    ) -> None:
+        """`artefact` is the model's folder where it lies here: an adapter in it must be one for this
+        prompt, and its policy stands instead of a `threshold`. AssemblyError for one that does not fit.
+        """
         self.name = name
         self._backend = backend
         self._names = prompts.label_names(catalog)
@@ -44,10 +58,23 @@ class ProposerTier:
                 "use fewer actions, or a backend that chooses names"
             )
         wire.check_codes(self._codes, f"tier `{name}`")
-        self._threshold = threshold
+        prompt = prompts.digest(self._static)
+        self.derived, self._policy = None, None
+        if artefact is not None:
+            adapters.check(artefact, dict(zip(self._names, self._codes, strict=True)), prompt)
+            self.derived = policy_file.described(artefact)
+        if artefact is not None and self.derived is not None:
+            self._policy = policy_file.read(artefact.folder, tuple(self._names))
+        if (threshold is None) != (self.derived is not None):
+            raise AssemblyError(
+                f"tier `{name}` needs a `threshold`, or a model whose folder holds a policy and "
+                "`calibrated: true`, and not both; correct appliance.yaml"
+            )
+        self._threshold = Decimal(1) if threshold is None else threshold
         self.versions: Mapping[str, str] = {
             f"model:{name}": backend.digest,
-            f"prompt:{name}": prompts.digest(self._static),
+            f"prompt:{name}": prompt,
+            **({} if self.derived is None else self.derived.versions(name)),
         }
 
     def propose(self, question: Question) -> Reply:
@@ -68,6 +95,10 @@ class ProposerTier:
         if choice.text is not None:
             return self._parsed(Unparsed(choice.text, self.name, backend=self._backend.name))
         probabilities = _checked(choice, self._names)
+        if self._policy is not None:
+            row = np.array(tuple(probabilities.values()), dtype=np.float64)
+            labels = tuple(self._names)
+            return judged.answer(self._policy, labels, row, self.name, self._backend.name), ()
         return scores.answer(probabilities, self._threshold, self.name, self._backend.name), ()
 
     def _parsed(self, answer: Unparsed) -> tuple[TierAnswer, tuple[str, ...]]:
