@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Final
 
 from eval import output, writes
+from eval.demo_economics import Economics
+from eval.ended import Ended
 from eval.errors import SuiteError
 from eval.result import Share
 from eval.suites.demo import labels
 from eval.suites.demo.labels import OUT_OF_SCOPE, Label
 from gate.configuration import Configuration
-from gate.confirmation import NEEDED
 from gate.controller import decide
 from gate.findings import find
 from gate.load import load_institution
@@ -30,9 +31,6 @@ from gate.records import (
     Request,
     Session,
     Situation,
-    Terminal,
-    TierAnswer,
-    Verdict,
 )
 from inference import question, sinks
 from inference.appliance import open_tiers
@@ -42,36 +40,6 @@ from inference.tiers import Tier, cascade
 LEAST_COVERAGE: Final = 0.80
 MOST_WRONG: Final = 0.05
 DELTA: Final = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """One text: the tier that ended the cascade, what it said, and the verdict on it."""
-
-    label: Label
-    tier: str
-    answer: TierAnswer
-    verdict: Verdict
-    mode: Mode | None
-
-    @property
-    def routed(self) -> bool:
-        """Dispatched, or a write whose confirmation is asked for."""
-        return self.verdict.terminal is Terminal.DISPATCH or NEEDED in self.verdict.reason_codes
-
-    @property
-    def right(self) -> bool:
-        """Routed to the action and object that the label names, which the label allows."""
-        named = (self.verdict.action_id, self.verdict.object_id)
-        return (
-            self.routed
-            and self.label.allowed
-            and named
-            == (
-                self.label.action,
-                self.label.object_id,
-            )
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +130,12 @@ def _end(
         label.label_id, "web", label.text, state=calm.of(label.action), session=session
     )
     findings = find(configuration, request)
-    tried = cascade.run(tiers, question.of(request, configuration, findings))[-1]
-    answer = tried.reply.answer
+    every = cascade.run(tiers, question.of(request, configuration, findings))
+    answer = every[-1].reply.answer
     situation = Situation(request.state, calm.now, session)
     verdict = decide(configuration, situation, findings, answer)
     action = configuration.catalog.actions.get(verdict.action_id or "")
-    return Ended(label, tried.tier, answer, verdict, action.mode if action else None)
+    return Ended(label, every[-1].tier, answer, verdict, action.mode if action else None, every)
 
 
 def measure(ended: Sequence[Ended]) -> Result:
@@ -225,8 +193,9 @@ def _what(one: Ended) -> str:
     return "another object" if one.label.allowed else f"{one.label.action}, which is bounded"
 
 
-def store(ended: Sequence[Ended], out: Path) -> Result:
-    """Measure and write `metrics.json`."""
+def store(ended: Sequence[Ended], out: Path, economics: Economics | None = None) -> Result:
+    """Measure and write `metrics.json`, with the economics of the run where they are given."""
     result = measure(ended)
-    output.write(out, {"metrics.json": sinks.json_text(asdict(result), indent=1) + "\n"})
+    figures = {**asdict(result), "economics": None if economics is None else asdict(economics)}
+    output.write(out, {"metrics.json": sinks.json_text(figures, indent=1) + "\n"})
     return result

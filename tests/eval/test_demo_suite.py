@@ -6,7 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from eval.demo_suite import Ended, measure
+from eval.demo_suite import measure
+from eval.ended import Ended
 from eval.suites.demo.labels import OUT_OF_SCOPE, Label
 from gate.confirmation import NEEDED
 from gate.records import (
