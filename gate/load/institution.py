@@ -138,6 +138,7 @@ def load(folder: Path, *, bench: bool) -> Institution:
     settings = appliance.read(settings_file)
     models = reader.optional(backends.FILE, backends.read, backends.EMPTY)
     backends.check_tiers(settings_file, settings, models)
+    phrases.check_tiers(settings_file, settings)
     packs = reader.packs(settings.languages)
     services_file = reader.required("catalog.yaml")
     services = catalog.read(services_file, settings.languages)

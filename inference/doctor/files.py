@@ -15,6 +15,7 @@ from gate.ledger.store import Head, Ledger
 from gate.ledger.verify import differences
 from gate.load.connectors import uncovered
 from gate.load.examples import failures
+from gate.load.phrases import KIND
 from gate.records import Mode
 from inference import artefacts, stores
 from inference.appliance import ENCODER
@@ -45,6 +46,10 @@ def phrases(examined: Examined) -> Iterator[Result]:
     for one in wrong:
         fix = f"correct the phrase or the label in line {one.example.line}"
         yield Result("phrases", book.file, Level.FAILED, one.problem, fix)
+    read = any(tier.kind == KIND for tier in examined.institution.appliance.tiers)
+    if not read and (book.phrases or book.commands or book.scope):
+        fix = "list `{name: phrases}` as the first tier in appliance.yaml"
+        yield Result("phrases", "phrases.yaml", Level.WARNING, "no tier reads them", fix)
     if not wrong:
         told = (
             f"{len(book.phrases)} texts, {len(book.commands)} forms of commands, "

@@ -95,6 +95,15 @@ def test_kept_labels_are_counted(folder: Path) -> None:
     assert "3 texts, 0 forms of commands, 4 of 4 labels kept" in result.found
 
 
+def test_phrases_that_no_tier_reads_are_a_warning(folder: Path) -> None:
+    appliance = (folder / "appliance.yaml").read_text("utf-8")
+    without = appliance.replace("  - {name: phrases}\n", "")
+    (folder / "appliance.yaml").write_text(without, "utf-8")
+    (result, kept) = told(folder, "phrases")
+    assert (result.level, kept.level) == (Level.WARNING, Level.OK)
+    assert "no tier reads them" in result.found and "first tier" in result.fix
+
+
 def test_a_write_without_verbs_in_a_language_is_a_warning(folder: Path) -> None:
     assert levels(told(folder, "languages")) == ["ok"]
     appliance = (folder / "appliance.yaml").read_text("utf-8")

@@ -201,3 +201,24 @@ def test_a_whole_text_that_is_another_actions_command_does_not_load(tmp_path: Pa
     )
     with pytest.raises(ConfigError, match="leads to `FEES` and `FUND_PRICE`, not to `FEES`"):
         loaded(tmp_path, twice)
+
+
+APPLIANCE = str(GOOD["appliance.yaml"])
+FAST = '  - {name: fast, kind: setfit, model: var/models/fast, threshold: "0.60"}\n'
+
+
+def test_a_tier_of_phrases_is_the_first(tmp_path: Path) -> None:
+    """Behind another one, words that end a request would come too late."""
+    late = APPLIANCE.replace(FAST, "").replace(
+        "  - {name: phrases}\n", FAST + "  - {name: phrases}\n"
+    )
+    with pytest.raises(ConfigError, match="tier `phrases` of phrases is not the first"):
+        loaded(tmp_path, PHRASE, appliance_yaml=late)
+
+
+def test_intents_need_a_tier_that_reads_them(tmp_path: Path) -> None:
+    without = APPLIANCE.replace("  - {name: phrases}\n", "")
+    assert loaded(tmp_path / "a", PHRASE, appliance_yaml=without).phrases.commands
+    asking = without.replace("[web]", "[web]\nintent_channels: [web]")
+    with pytest.raises(ConfigError, match="channels may send intents, but no tier reads them"):
+        loaded(tmp_path / "b", PHRASE, appliance_yaml=asking)

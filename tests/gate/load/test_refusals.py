@@ -28,6 +28,7 @@ CASES = [
     (APPLIANCE, "[web]", "[web, web]", "channels", "`web` is listed twice", "remove"),
     (APPLIANCE, "[web]", "[web]\nintent_channels: [wab]", "intent_", "`wab` may send", "did you mean `web`?"),
     (APPLIANCE, "[web]", "[web]\nintent_channels: [web, web]", "intent_", "`web` is listed", "remove"),
+    (APPLIANCE, "{name: phrases}", "{name: phrases, languages: [en]}", "{name: ph", "of its own", "remove"),
     (APPLIANCE, "name: fast,", "name: phrases,", "setfit", "`phrases` is listed twice", "remove"),
     (APPLIANCE, "kind: setfit", "kind: setfi", "setfi", "`kind` is `setfi`", "`setfit`?"),
     (APPLIANCE, "kind: setfit, ", "", "{name: fast", "tier `fast` has no kind", "add `kind:`"),
