@@ -41,6 +41,14 @@ TAG = re.compile(
 )
 DRAWS = {
     REPORT: {"body", "header", "texts", "table", "STYLE"},
+    "eval.page": {
+        *("STYLE", "''.join(bodies)", "''.join(parts)", "body", "cells", "head", "header"),
+        *("kind", "legend", "n", "result.cases", "told"),
+    },
+    "eval.plots": {
+        *("HEIGHT", "WIDTH", "_axis(scale)", "blank", "breakable(strip.label)", "grid(scale)"),
+        *("kind", "lines", "note", "said", "strip.kind", "strip.marks", "ticks"),
+    },
     "eval.intents.reliability": {
         *("heading", "told", "ends", "place", "dashed", "colour", "size", "below", "left"),
         *("EDGE", "SIDE", "''.join(parts)", "size - 8", "_x(share)", "_y(share)"),
