@@ -272,7 +272,7 @@ def _tests(result: Comparison) -> str:
         "whole. All pairs of runs are in compare.json."
     )
     head = ("run", "only the first is right", "only this one is right", "units", "p")
-    return _section("Differences that chance does not explain", about, _grid(head, rows, "first"))
+    return _section("More than chance?", about, _grid(head, rows, "first"))
 
 
 def _p(pairing: Pairing) -> str:
