@@ -14,12 +14,14 @@ from eval import baselines, metrics, run
 from eval.backends import open_backend, open_proposer
 from eval.baselines import Baseline
 from eval.case import ask
+from eval.counted import Counted
 from eval.errors import ProposerError, SuiteError
 from eval.opening import open_suite
 from eval.outcome import Outcome
 from eval.proposers import replayed
 from eval.proposers.answer import Answer
 from eval.proposers.tiers import Tiers
+from eval.result import Share
 from eval.suite import Suite
 from eval.suites import routebr
 from eval.systems import ABLATIONS, NAMES, gated, open_system
@@ -301,3 +303,42 @@ def test_proposer_is_shown_no_state(select: Suite) -> None:
 
 def test_select_is_the_published_file(select: Suite) -> None:
     assert (select.audit.sealed, select.audit.pairs, select.audit.overlap) == (True, 20, 0)
+
+
+def through(suite: Suite, script: object) -> Tiers:
+    """The proposer tier over a counted backend that does as it is told."""
+    backend = Counted(ScriptedBackend(script))  # type: ignore[arg-type]
+    catalog = suite.configuration.catalog
+    tier = ProposerTier("proposer", backend, catalog, Decimal("0.5"))
+    return Tiers("scripted", suite.configuration, (tier,))
+
+
+def test_calls_and_tokens_are_those_of_the_case_itself(select: Suite) -> None:
+    def script(prompt: Prompt, codes: Sequence[str]) -> Choice:
+        sure = (1.0, *(0.0 for _ in codes[1:]))
+        return Choice(sure, usage=Usage(1, len(prompt.dynamic), 1))
+
+    system = gated("routelock", select, through(select, script))
+    alone = run.decided(select.cases, system, None, 1)
+    many = run.decided(select.cases, system, None, 16)
+    assert [o.answer.tokens_in for o in alone] == [o.answer.tokens_in for o in many]
+    assert len({o.answer.tokens_in for o in alone}) > 10
+    assert {o.answer.calls for o in many} == {1}
+
+
+def test_backend_that_is_down_is_a_counted_failure_that_stays(select: Suite) -> None:
+    def down(prompt: Prompt, codes: Sequence[str]) -> Choice:
+        raise BackendError("backend_down", "gone")
+
+    found = run.decided(select.cases, gated("routelock", select, through(select, down)), None, 1)
+    assert {(o.failed, o.answer.calls, o.committed) for o in found} == {(True, 1, False)}
+    assert metrics.false_dispatch(found).count == 0
+    assert metrics.false_block(found) == Share(76, 76)
+
+
+def test_abstention_that_a_tier_chose_is_no_failure(select: Suite) -> None:
+    def unsure(prompt: Prompt, codes: Sequence[str]) -> Choice:
+        return Choice(tuple(1 / len(codes) for _ in codes))
+
+    found = run.decided(select.cases, gated("routelock", select, through(select, unsure)), None, 1)
+    assert {(o.failed, o.committed) for o in found} == {(False, False)}
