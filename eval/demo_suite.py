@@ -22,7 +22,7 @@ from eval.suites.demo.labels import OUT_OF_SCOPE, Label
 from gate.configuration import Configuration
 from gate.controller import decide
 from gate.findings import find
-from gate.load import load_institution
+from gate.load import Institution, load_institution
 from gate.records import (
     Abstain,
     Mode,
@@ -105,10 +105,6 @@ def run(
     `without` names tiers that are left out; SuiteError for one that is not there.
     """
     institution = load_institution(folder)
-    configuration, sessions = institution.configuration, writes.sessions(folder)
-    own = [e.object_id for s in sessions.values() for e in s.objects]
-    objects = [*configuration.registry.entries, *own]
-    texts = labels.load(configuration.catalog.actions, objects, sessions)
     tiers = open_tiers(institution, root)
     names = [tier.name for tier in tiers]
     for name in without:
@@ -116,9 +112,21 @@ def run(
             raise SuiteError(
                 f"no tier is called `{name}`", file=str(folder), fix=f"use {', '.join(names)}"
             )
-    kept = [tier for tier in tiers if tier.name not in without]
+    return through(institution, [tier for tier in tiers if tier.name not in without], watch)
+
+
+def through(
+    institution: Institution,
+    tiers: Sequence[Tier],
+    watch: Callable[[Iterable[Label]], Iterable[Label]] = as_they_come,
+) -> tuple[Ended, ...]:
+    """Decide every held-out text with these tiers."""
+    configuration, sessions = institution.configuration, writes.sessions(institution.folder)
+    own = [e.object_id for s in sessions.values() for e in s.objects]
+    objects = [*configuration.registry.entries, *own]
+    texts = labels.load(configuration.catalog.actions, objects, sessions)
     return tuple(
-        _end(configuration, kept, text, sessions.get(text.session)) for text in watch(texts)
+        _end(configuration, tiers, text, sessions.get(text.session)) for text in watch(texts)
     )
 
 

@@ -28,6 +28,7 @@ NextRight = Annotated[
     typer.Option("--next-right", min=0, max=1, help="Assume that the next tier is right so often."),
 ]
 ENCODER = Path("var/models/all-minilm-l6-v2")
+PROPOSER = Path("var/models/smollm2-135m-instruct")
 
 
 @app.command(
@@ -110,6 +111,42 @@ def thresholds(
         _told(made)
     if derived.problems:
         raise typer.Exit(1)
+
+
+@app.command(
+    epilog="Example: routelock train proposer --config configs/demo "
+    "--data training/data/demo/utterances.csv --out configs/demo/models/proposer"
+)
+def proposer(
+    config: Annotated[Path, typer.Option("--config", help="An institution: catalog and costs.")],
+    data: Data,
+    out: Out,
+    base: Annotated[
+        Path, typer.Option("--base", help="The causal model that is adapted.")
+    ] = PROPOSER,
+    minutes: Annotated[
+        float | None,
+        typer.Option("--minutes", min=0, help="Stop at a checkpoint after so long; run it again."),
+    ] = None,
+    derive: Annotated[
+        bool, typer.Option("--derive", help="Keep the weights; derive policy and card anew.")
+    ] = False,
+) -> None:
+    """Train the proposer's adapter: low-rank weights that teach a small model the catalog's codes.
+
+    Confidence and thresholds are derived from the texts that were held back. Exit 1 where --minutes
+    were over first.
+    """
+    from training import proposer as recipe
+
+    if derive:
+        made: Artefact | None = recipe.derive(config, data, out, terminal.steps)
+    else:
+        made = recipe.train(config, data, base, out, recipe.RECIPE, terminal.steps, minutes)
+    if made is None:
+        terminal.tell("not done yet; run the same command again to go on")
+        raise typer.Exit(1)
+    _told(made, "held_back", "texts", "seconds")
 
 
 def _rule(config: Path | None, next_right: float | None) -> Rule | None:
