@@ -9,6 +9,7 @@ on exactly what was read.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -79,6 +80,9 @@ Verdict = Admit | Refuse | NeedsPermission | Unsupported
 
 ROOT_LIMIT: Final = "LIMIT_MODIFIER"
 
+_ODD: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+"""Control characters, at some of which the engine ends itself, and halves of a surrogate pair."""
+
 
 class _StopError(Exception):
     """Ends the walk with a verdict."""
@@ -104,6 +108,8 @@ def admit(
     limits = bounds or Bounds()
     if len(text) > limits.characters:
         return Refuse("too_long", "")
+    if _ODD.search(text):
+        return Unsupported("character", "")
     if parsed.error:
         return Unsupported(parsed.error, "")
     if parsed.statements != 1:

@@ -21,9 +21,15 @@ def blocks(path: Path) -> tuple[Block, ...]:
     """Every block of a file but its opening comment."""
     found = []
     line = 1
-    for part in path.read_text(encoding="utf-8").split("\n\n"):
+    for part in _text(path).split("\n\n"):
         head, _, text = part.strip("\n").partition("\n")
         if line > 1 and head:
             found.append(Block(head.removeprefix("-- "), text, f"{path.name}:{line}"))
         line += part.count("\n") + 2
     return tuple(found)
+
+
+def _text(path: Path) -> str:
+    """The file's text with every line end as it is."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        return stream.read()

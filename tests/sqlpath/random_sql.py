@@ -3,9 +3,13 @@ sub-queries, casts, aggregates, windows; many fail on some rows, which is what t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
 
-TABLES = {
+Columns = dict[str, str]
+"""Written column to kind, as the query sees them."""
+
+TABLES: dict[str, Columns] = {
     "accounts": {
         "account_id": "text",
         "customer_id": "text",
@@ -25,15 +29,12 @@ TABLES = {
     "days": {"day": "number", "label": "text"},
 }
 
-Columns = dict[str, str]
-"""Written column to kind, as the query sees them."""
-
 
 class Maker:
     """Makes statements from one source of chance."""
 
-    def __init__(self, rng: Random) -> None:
-        self.rng = rng
+    def __init__(self, rng: Random, tables: Mapping[str, Columns] = TABLES) -> None:
+        self.rng, self.tables = rng, tables
         self.names = 0
 
     def statement(self) -> str:
@@ -53,9 +54,9 @@ class Maker:
 
     def table(self) -> tuple[str, Columns]:
         """A table with an alias, and its columns under it."""
-        name = self.rng.choice(list(TABLES))
+        name = self.rng.choice(list(self.tables))
         alias = self.fresh("t")
-        return f"{name} AS {alias}", {f"{alias}.{c}": k for c, k in TABLES[name].items()}
+        return f"{name} AS {alias}", {f"{alias}.{c}": k for c, k in self.tables[name].items()}
 
     def source(self, depth: int) -> tuple[str, Columns]:
         """What stands in FROM."""
