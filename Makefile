@@ -1,6 +1,6 @@
 # Every target that runs something sets up first; set-up takes seconds when nothing changed.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench-gate bench-encoder bench-ledger test-crash clean
+.PHONY: help setup demo test check bench-gate bench-encoder bench-ledger bench-backend test-crash clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
@@ -28,8 +28,11 @@ bench-encoder: setup ## measure the encoder's runtimes and the tier against sema
 bench-ledger: setup ## measure appends and verification of the ledger, and store the result
 	@.venv/bin/python -m eval.bench_ledger
 
+bench-backend: setup ## measure the proposer on a real vLLM on the CPU, and store the result
+	@.venv/bin/python -m eval.bench_backend
+
 test-crash: setup ## cut a ledger's life off everywhere, fail its disk, flip every byte, store the counts
 	@.venv/bin/python -m tests.faults.full
 
 clean: ## delete everything that set-up and use created
-	rm -rf .venv var build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache *.egg-info
+	rm -rf .venv .venv-vllm var build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache *.egg-info

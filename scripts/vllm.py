@@ -102,7 +102,7 @@ def _rank(adapters: Sequence[Served]) -> int:
 def variables(profile: str, outside: Mapping[str, str]) -> dict[str, str]:
     """The server's environment: offline, silent, small on a CPU."""
     small = SMALL if profile == "cpu" else {}
-    return {**small, **outside, **environment.OFFLINE}
+    return {"VLLM_LOGGING_LEVEL": "WARNING", **small, **outside, **environment.OFFLINE}
 
 
 def entries(serving: Serving) -> tuple[BackendEntry, ...]:

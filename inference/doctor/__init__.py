@@ -1,7 +1,7 @@
 """Doctor: is an appliance fit to serve, and what is to be done where it is not.
 
 Each check is a function from what it looks at to its results; `CHECKS` is the list of all of them.
-None starts anything, asks a model or writes a file.
+None starts anything or writes a file; a declared server is asked for its hand-shake.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gate.errors import ConfigError, RoutelockError
 from gate.load import load_institution
-from inference.doctor import files, models
+from inference.doctor import backends, files, models
 from inference.doctor.result import Examined, Level, Result, failed
 
 __all__ = ["CHECKS", "Check", "Examined", "Level", "Result", "examine"]
@@ -25,6 +25,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("languages", files.languages),
     ("connectors", files.connectors),
     ("tiers", models.tiers),
+    ("backends", backends.backends),
     ("policies", models.policies),
     ("costs", models.costs),
     ("index", files.index),
