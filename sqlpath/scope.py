@@ -86,7 +86,12 @@ def _rewritten(value: Any, schema: Schema, now: datetime) -> Any:
     clock = _clock(value)
     if clock:
         return _time(clock, now, str(value.get("alias", "")))
-    return {key: _rewritten(item, schema, now) for key, item in value.items()}
+    changed = {key: _rewritten(item, schema, now) for key, item in value.items()}
+    if value.get("type") == "SELECT_NODE":
+        before = map(_clock, value["select_list"])
+        for item, name in zip(changed["select_list"], before, strict=True):
+            item["alias"] = item["alias"] or name  # the name that the column would have had
+    return changed
 
 
 def _clock(node: Node) -> str:
@@ -102,7 +107,7 @@ def _clock(node: Node) -> str:
 
 
 def _time(clock: str, now: datetime, alias: str) -> Node:
-    """A time as a constant, under the name that the column would have had."""
+    """A time as a constant."""
     if clock in ("current_date", "today"):
         text, kind = now.date().isoformat(), "date"
     elif clock == "localtimestamp":
@@ -110,7 +115,7 @@ def _time(clock: str, now: datetime, alias: str) -> Node:
     else:
         text, kind = now.astimezone(UTC).isoformat(" "), "timestamptz"
     constant = {"class": "CONSTANT", "type": "VALUE_CONSTANT", "alias": "", **_NOWHERE}
-    named = {"class": "CAST", "type": "OPERATOR_CAST", "alias": alias or clock, **_NOWHERE}
+    named = {"class": "CAST", "type": "OPERATOR_CAST", "alias": alias, **_NOWHERE}
     return {
         **named,
         "child": {**constant, "literal": {"kind": "STRING", "text": text}},
