@@ -11,7 +11,7 @@ from gate.load import Institution
 from gate.load.documents import DocumentEntry
 from gate.load.queries import Query
 from inference.artefacts import sha256
-from retrieval import answer, chunk, document, index, ingest, lexical
+from retrieval import answer, chunk, document, index, ingest, lexical, vectors
 from retrieval.chunk import Chunk
 from retrieval.document import Source
 from retrieval.errors import BrokenIndexError
@@ -23,7 +23,7 @@ from sqlpath.errors import SnapshotError
 from sqlpath.execute import Database, Snapshot
 
 INDEX_CODE = (
-    *(answer, chunk, document, index, ingest, lexical),
+    *(answer, chunk, document, index, ingest, lexical, vectors),
     *(docx, html, markdown, pdf, pieces, text),
 )
 
@@ -76,10 +76,12 @@ def index_is_current(institution: Institution, encoder: Encoder, folder: Path) -
     """True if the index in `folder` is whole and was made from exactly these inputs."""
     try:
         _, manifest = index.read_manifest(folder)
+        if manifest["inputs"] != index_inputs(institution, encoder):
+            return False  # its parts may be of another form
         open_index(folder, encoder)
     except BrokenIndexError:
         return False
-    return bool(manifest["inputs"] == index_inputs(institution, encoder))
+    return True
 
 
 def open_index(folder: Path, encoder: Encoder) -> Index:

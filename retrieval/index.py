@@ -3,9 +3,13 @@
     <folder>/current                      name of the version in use, replaced in one step
     <folder>/<version>/manifest.json      digests of every part; <version> is the manifest's own
     <folder>/<version>/p0/chunks.jsonl    passages with their places
-    <folder>/<version>/p0/dense.faiss     FAISS, flat inner product over unit vectors
+    <folder>/<version>/p0/dense.faiss     FAISS over the passages' vectors, kind by size
+    <folder>/<version>/p0/titles.faiss    FAISS over titles and headings; titles.npy: passage -> row
     <folder>/<version>/p0/bm25/           BM25 over the same passages
     <folder>/<version>/p0/sentences.npy   a vector per sentence under its heading, for quoting
+
+A deletion is a new version whose manifest lists the file as a tombstone and whose parts are the old
+ones; `build` forgets it. Passages are known by ids of our own, never by their rows.
 
 A partition knows nothing of the others, not even word frequencies: what somebody may not see cannot
 move a score that they do see. There are no times in here, so equal inputs give equal bytes.
@@ -25,20 +29,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from retrieval import lexical
+from retrieval import lexical, vectors
 from retrieval.chunk import Chunk
 from retrieval.document import Block, Source
 from retrieval.errors import BrokenIndexError
 from retrieval.protocols import Encoder, Vectors
+from retrieval.vectors import Mask, Rows
 
 if TYPE_CHECKING:
     from bm25s import BM25
     from faiss import Index as DenseIndex
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 CURRENT, MANIFEST = "current", "manifest.json"
 CHUNKS, DENSE, LEXICAL, SENTENCES = "chunks.jsonl", "dense.faiss", "bm25", "sentences.npy"
+TITLES, TITLE_ROWS = "titles.faiss", "titles.npy"
 AGAIN = "build it again with `routelock index build`"
 
 
@@ -46,14 +53,29 @@ AGAIN = "build it again with `routelock index build`"
 class Partition:
     """Passages that the same people may see, with their two indexes; row i is `chunks[i]`.
 
-    `sentences[i]` holds the vectors of that chunk's sentences, shape (sentences, dimensions).
+    `sentences[i]` holds the vectors of that chunk's sentences, shape (sentences, dimensions);
+    `title_rows[i]` is the row of its title in `titles`. `alive[i]` is False after its deletion.
     """
 
     labels: tuple[str, ...]
     chunks: tuple[Chunk, ...]
     dense: DenseIndex
+    titles: DenseIndex
+    title_rows: Rows
     bm25: BM25
     sentences: tuple[Vectors, ...]
+    alive: Mask
+    days: NDArray[np.int64]
+    """First and last day in force as ordinals, shape (chunks, 2)."""
+
+    def wanted(self, collection: str | None, on: date | None) -> Mask:
+        """The rows that may be found: not deleted, of the collection, in force on that day."""
+        rows = self.alive
+        if on is not None:
+            rows = rows & (self.days[:, 0] <= on.toordinal()) & (on.toordinal() <= self.days[:, 1])
+        if collection is not None:
+            rows = rows & np.array([collection in c.source.collections for c in self.chunks])
+        return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +84,7 @@ class Index:
 
     digest: str
     encoder: str
+    dimensions: int
     partitions: tuple[Partition, ...]
     documents: Mapping[str, str]
 
@@ -83,9 +106,11 @@ def build(
     with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as scratch:
         fresh = Path(scratch) / "version"
         fresh.mkdir()
+        sizes: dict[str, int] = {}
         for number, (labels, members) in enumerate(_grouped(chunks)):
+            sizes[f"p{number}"] = len(members)
             _write_partition(fresh / f"p{number}", labels, members, encoder)
-        version = _seal(fresh, chunks, encoder, inputs)
+        version = _seal(fresh, chunks, encoder, inputs, sizes)
         if not (folder / version).exists():
             fresh.rename(folder / version)
     _make_current(folder, version)
@@ -106,12 +131,15 @@ def _write_partition(
 
     folder.mkdir()
     texts = [item.indexed_text for item in chunks]
-    dense = faiss.IndexFlatIP(encoder.dimensions)
-    dense.add(_checked(encoder.encode(texts), len(texts), encoder.dimensions))
+    dense = vectors.build(_encoded(encoder, texts))
     faiss.write_index(dense, str(folder / DENSE))
+    names = sorted({item.heading_text for item in chunks})
+    faiss.write_index(vectors.build(_encoded(encoder, names)), str(folder / TITLES))
+    places = {name: row for row, name in enumerate(names)}
+    rows = np.array([places[item.heading_text] for item in chunks], dtype=np.int64)
+    np.save(folder / TITLE_ROWS, rows, allow_pickle=False)
     spoken = [_spoken(item, *place) for item in chunks for place in item.sentences]
-    vectors = _checked(encoder.encode(spoken), len(spoken), encoder.dimensions)
-    np.save(folder / SENTENCES, vectors, allow_pickle=False)
+    np.save(folder / SENTENCES, _encoded(encoder, spoken), allow_pickle=False)
     lexical.build(texts, folder / LEXICAL)
     lines = [json.dumps({"labels": list(labels)}), *(_line(item) for item in chunks)]
     (folder / CHUNKS).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -123,12 +151,8 @@ def _spoken(item: Chunk, block: Block, sentence: str) -> str:
     return f"{heading}: {sentence}"
 
 
-def _checked(vectors: Vectors, rows: int, dimensions: int) -> Vectors:
-    if vectors.shape != (rows, dimensions):
-        raise BrokenIndexError(f"the encoder gave shape {vectors.shape}, not {(rows, dimensions)}")
-    if not np.isfinite(vectors).all():
-        raise BrokenIndexError("the encoder gave a vector that is not finite; check its weights")
-    return np.ascontiguousarray(vectors, dtype=np.float32)
+def _encoded(encoder: Encoder, texts: Sequence[str]) -> Vectors:
+    return vectors.checked(encoder.encode(texts), len(texts), encoder.dimensions)
 
 
 def _line(item: Chunk) -> str:
@@ -139,19 +163,50 @@ def _line(item: Chunk) -> str:
     return json.dumps(fields, ensure_ascii=False, sort_keys=True)
 
 
+def delete(folder: Path, files: Sequence[str]) -> str:
+    """Make a version current in which these files are not found; returns its digest.
+
+    Raises BrokenIndexError for a file that the index does not hold. The words of a deleted file
+    still count in BM25's frequencies until the index is built again.
+    """
+    version, manifest = read_manifest(folder)
+    for file in files:
+        if file not in manifest["documents"]:
+            raise BrokenIndexError(f"`{folder}` holds no document `{file}`; name one it holds")
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as scratch:
+        fresh = Path(scratch) / "version"
+        shutil.copytree(folder / version, fresh, copy_function=os.link)
+        (fresh / MANIFEST).unlink()
+        tombstones = sorted({*manifest["tombstones"], *files})
+        changed = _written(fresh, {**manifest, "tombstones": tombstones})
+        if not (folder / changed).exists():
+            fresh.rename(folder / changed)
+    _make_current(folder, changed)
+    return changed
+
+
 def _seal(
-    folder: Path, chunks: Sequence[Chunk], encoder: Encoder, inputs: Mapping[str, str]
+    folder: Path,
+    chunks: Sequence[Chunk],
+    encoder: Encoder,
+    inputs: Mapping[str, str],
+    sizes: Mapping[str, int],
 ) -> str:
     manifest = {
         "schema_version": SCHEMA_VERSION,
         "encoder": encoder.digest,
         "dimensions": encoder.dimensions,
-        "kind": "flat",
+        "kinds": {part: vectors.kind_of(number) for part, number in sizes.items()},
         "chunks": len(chunks),
         "documents": {item.source.file: item.sha256 for item in chunks},
         "inputs": dict(inputs),
+        "tombstones": [],
         "files": _digests(folder),
     }
+    return _written(folder, manifest)
+
+
+def _written(folder: Path, manifest: Mapping[str, object]) -> str:
     text = json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False)
     (folder / MANIFEST).write_text(text, encoding="utf-8")
     return hashlib.sha256(text.encode()).hexdigest()
@@ -207,23 +262,39 @@ def open_index(folder: Path, encoder_digest: str) -> Index:
     if changed:
         raise BrokenIndexError(f"`{folder}`: `{changed[0]}` is not what was built; {AGAIN}")
     parts = sorted((folder / version).glob("p*"), key=lambda path: int(path.name[1:]))
-    partitions = tuple(_open_partition(path) for path in parts)
-    return Index(version, encoder_digest, partitions, manifest["documents"])
+    dead = frozenset(manifest["tombstones"])
+    partitions = tuple(_open_partition(path, dead) for path in parts)
+    return Index(version, encoder_digest, manifest["dimensions"], partitions, manifest["documents"])
 
 
-def _open_partition(folder: Path) -> Partition:
+def _open_partition(folder: Path, dead: frozenset[str]) -> Partition:
     import faiss
 
     head, *lines = (folder / CHUNKS).read_text(encoding="utf-8").splitlines()
     chunks = tuple(_parsed(json.loads(line)) for line in lines)
     dense, bm25 = faiss.read_index(str(folder / DENSE)), lexical.load(folder / LEXICAL)
     counts = [len(item.sentences) for item in chunks]
-    vectors: Vectors = np.load(folder / SENTENCES, allow_pickle=False)
-    sizes = (dense.ntotal, bm25.scores["num_docs"], len(vectors))
-    if sizes != (len(chunks), len(chunks), sum(counts)):
+    spoken: Vectors = np.load(folder / SENTENCES, allow_pickle=False)
+    rows: Rows = np.load(folder / TITLE_ROWS, allow_pickle=False)
+    sizes = (dense.ntotal, bm25.scores["num_docs"], len(rows), len(spoken))
+    if sizes != (len(chunks), len(chunks), len(chunks), sum(counts)):
         raise BrokenIndexError(f"`{folder}`: its parts differ in size; {AGAIN}")
-    split = tuple(np.split(vectors, np.cumsum(counts)[:-1]))
-    return Partition(tuple(json.loads(head)["labels"]), chunks, dense, bm25, split)
+    return Partition(
+        labels=tuple(json.loads(head)["labels"]),
+        chunks=chunks,
+        dense=dense,
+        titles=faiss.read_index(str(folder / TITLES)),
+        title_rows=rows,
+        bm25=bm25,
+        sentences=tuple(np.split(spoken, np.cumsum(counts)[:-1])),
+        alive=np.array([item.source.file not in dead for item in chunks], dtype=np.bool_),
+        days=np.array([_days(item.source) for item in chunks], dtype=np.int64).reshape(-1, 2),
+    )
+
+
+def _days(source: Source) -> tuple[int, int]:
+    first, last = source.effective_from or date.min, source.effective_to or date.max
+    return first.toordinal(), last.toordinal()
 
 
 def _parsed(fields: dict[str, Any]) -> Chunk:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,19 +16,57 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from bm25s import BM25
+    from jieba import Tokenizer
 
-WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
+HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+WORD = re.compile(rf"[{HAN}]+|(?:(?![{HAN}])[^\W_])+(?:[.,]\d+)*")
+IS_HAN = re.compile(f"[{HAN}]")
 STOPWORDS = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in is "
     "it its me my of on or our should so than that the their them then there these they this to "
-    "was we were what when where which who will with would you your".split()
+    "was we were what when where which who will with would you your 的 了 吗 呢 是 我 在 和 有".split()
 )
 
 
 def words(text: str) -> list[str]:
-    """Case-folded words and numbers without the most frequent function words."""
+    """Case-folded words and numbers without the most frequent function words.
+
+    English plural endings are taken off; runs of Han characters are broken into words by jieba.
+    """
     folded = text.casefold().replace("\u2019", "'").replace("'s", "")
-    return [word for word in WORD.findall(folded) if word not in STOPWORDS]
+    found: list[str] = []
+    for run in WORD.findall(folded):
+        found += _han(run) if IS_HAN.match(run) else [run]
+    return [_singular(word) for word in found if word not in STOPWORDS]
+
+
+def _han(run: str) -> list[str]:
+    return [word for word in _breaker().lcut_for_search(run) if word.strip()]
+
+
+@cache
+def _breaker() -> Tokenizer:
+    """jieba with its own dictionary, read from the package alone.
+
+    Its `initialize` would load a cache from the machine's shared temporary folder.
+    """
+    import jieba
+
+    breaker = jieba.Tokenizer()
+    breaker.FREQ, breaker.total = breaker.gen_pfdict(breaker.get_dict_file())
+    breaker.initialized = True
+    return breaker
+
+
+def _singular(word: str) -> str:
+    """Harman's S-stemmer (How effective is suffixing?, JASIS 42, 1991)."""
+    if len(word) > 3 and word.endswith("ies") and not word.endswith(("eies", "aies")):
+        return word[:-3] + "y"
+    if len(word) > 3 and word.endswith("es") and not word.endswith(("aes", "ees", "oes")):
+        return word[:-1]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("us", "ss")):
+        return word[:-1]
+    return word
 
 
 def build(texts: Sequence[str], folder: Path) -> None:
@@ -49,9 +88,20 @@ def load(folder: Path) -> BM25:
     return BM25.load(folder, show_progress=False)
 
 
-def scores(index: BM25, query: str) -> NDArray[np.float32]:
-    """One score per text, 0 where no word is shared."""
-    tokens = words(query)
+def rarity(index: BM25, tokens: Sequence[str]) -> NDArray[np.float64]:
+    """How rare each word is in this partition: BM25's inverse document frequency, smoothed."""
+    held = index.vocab_dict
+    pointers = index.scores["indptr"]
+    number = index.scores["num_docs"]
+    counts = [pointers[held[t] + 1] - pointers[held[t]] if t in held else 0 for t in tokens]
+    value: NDArray[np.float64] = np.log(
+        1 + (number - np.array(counts) + 0.5) / (np.array(counts) + 0.5)
+    )
+    return value
+
+
+def scores(index: BM25, tokens: Sequence[str]) -> NDArray[np.float32]:
+    """One score per text for the words of a request, 0 where no word is shared."""
     if not tokens:
         return np.zeros(index.scores["num_docs"], dtype=np.float32)
-    return np.asarray(index.get_scores(tokens), dtype=np.float32)
+    return np.asarray(index.get_scores(list(tokens)), dtype=np.float32)

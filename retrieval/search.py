@@ -1,49 +1,52 @@
-"""Search: entitlements choose partitions before any score, two channels, one fused order.
+"""Search: entitlements choose partitions before any score; channels, one fused order, a reranker.
 
-The fused score is Reciprocal Rank Fusion (Cormack, Clarke and Büttcher, SIGIR 2009) with k = 60.
+The fused score is weighted Reciprocal Rank Fusion (Cormack, Clarke and Büttcher, SIGIR 2009) with
+k = 60. Its weights and the reranker's were fitted by `eval.bench_retrieval` on the `fit` half of
+the questions in `eval/suites/reg_e`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
+from types import MappingProxyType
 
 import numpy as np
 
-from retrieval import lexical
+from retrieval import lexical, vectors
 from retrieval.chunk import Chunk
 from retrieval.index import Index, Partition
 from retrieval.protocols import Encoder, Vectors
+from retrieval.rerank import Candidate, Place, Reranker, lexical_dense
 
 RRF_K = 60
 DEPTH = 50
-"""How many of each channel's best are fused."""
+"""How many of each channel's best are fused, and how many of the fused are reranked."""
+DENSE, TITLE, BM25 = "dense", "title", "bm25"
+CHANNELS = (DENSE, TITLE, BM25)
+WEIGHTS: Mapping[str, float] = MappingProxyType({DENSE: 1.0, TITLE: 0.5, BM25: 1.0})
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One passage found; `dense` is a cosine, `bm25` unbounded from 0, ranks count from 1.
+    """One passage found, with why: a place per channel that found it, fused, reranked.
 
-    A rank is None where the channel's best `DEPTH` passages do not hold this one. `sentences` are
-    the cosines of the request with each of the chunk's sentences.
+    `dense` is the cosine of request and passage, `sentences` those of request and each of its
+    sentences, `covered` the share of the request's words, weighted by rarity, that it holds.
     """
 
     chunk: Chunk
-    dense: float
-    bm25: float
+    channels: Mapping[str, Place]
     fused: float
-    dense_rank: int | None
-    bm25_rank: int | None
+    reranked: float
+    dense: float
+    covered: float
     sentences: tuple[float, ...] = field(default=(), repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scored:
-    chunk: Chunk
-    dense: float
-    bm25: float
-    sentences: Vectors
+_Key = tuple[int, int]
+"""Partition and row."""
 
 
 def search(
@@ -55,58 +58,143 @@ def search(
     collection: str | None = None,
     on: date | None = None,
     k: int = 5,
+    weights: Mapping[str, float] = WEIGHTS,
+    reranker: Reranker = lexical_dense,
 ) -> tuple[Hit, ...]:
     """The best `k` passages that the asker may see, best first; fewer where there are fewer.
 
     `collection` keeps to one collection's documents, `on` to those in force on that day. Equal
-    scores are ordered by chunk id, so the order never depends on the build.
+    scores are ordered by chunk id, so the order never depends on the build. BrokenIndexError where
+    the encoder gives another dimension than the index has, or no numbers.
     """
     parts = index.visible(entitlements)
-    if not parts or not query.strip():
+    if not parts or not query.strip() or k < 1:
         return ()
-    vector = encoder.encode([query])
-    scored = [s for part in parts for s in _score(part, vector, query)]
-    hits = _fused([s for s in scored if _wanted(s.chunk, collection, on)])[:k]
-    rows = {s.chunk.chunk_id: s.sentences for s in scored}
-    return tuple(_with_sentences(hit, rows[hit.chunk.chunk_id], vector) for hit in hits)
+    vector = vectors.checked(encoder.encode([query]), 1, index.dimensions)
+    masks = [part.wanted(collection, on) for part in parts]
+    tokens = lexical.words(query)
+    places = {
+        channel: _ranked(parts, _CHANNEL[channel], vector, tokens, masks)
+        for channel in CHANNELS
+        if weights.get(channel, 0.0) > 0
+    }
+    fused = _fuse(places, weights)
+    best = sorted(fused, key=lambda key: (-fused[key], _name(parts, key)))[:DEPTH]
+    candidates = [_candidate(parts, key, vector, tokens, places, fused[key]) for key in best]
+    scores = reranker(query, candidates)
+    order = sorted(range(len(best)), key=lambda i: (-scores[i], candidates[i].chunk.chunk_id))
+    return tuple(_hit(candidates[i], scores[i]) for i in order[:k])
 
 
-def _score(part: Partition, vector: Vectors, query: str) -> list[_Scored]:
-    values, rows = part.dense.search(vector, len(part.chunks))
-    dense = np.empty(len(part.chunks), dtype=np.float32)
-    dense[rows[0]] = values[0]
-    bm25 = lexical.scores(part.bm25, query)
-    return [
-        _Scored(chunk, float(dense[i]), float(bm25[i]), part.sentences[i])
-        for i, chunk in enumerate(part.chunks)
-    ]
+def _name(parts: Sequence[Partition], key: _Key) -> str:
+    return parts[key[0]].chunks[key[1]].chunk_id
 
 
-def _with_sentences(hit: Hit, rows: Vectors, vector: Vectors) -> Hit:
-    return replace(hit, sentences=tuple(float(score) for score in rows @ vector[0]))
+_Score = Callable[[Partition, Vectors, Sequence[str], vectors.Mask], Mapping[int, float]]
 
 
-def _wanted(chunk: Chunk, collection: str | None, on: date | None) -> bool:
-    source = chunk.source
-    in_force = on is None or source.in_force(on)
-    return in_force and (collection is None or collection in source.collections)
+def _ranked(
+    parts: Sequence[Partition],
+    score: _Score,
+    vector: Vectors,
+    tokens: Sequence[str],
+    masks: Sequence[vectors.Mask],
+) -> dict[_Key, Place]:
+    """The channel's best `DEPTH` over all partitions."""
+    found = {
+        (number, row): value
+        for number, (part, mask) in enumerate(zip(parts, masks, strict=True))
+        for row, value in score(part, vector, tokens, mask).items()
+    }
+    order = sorted(found, key=lambda key: (-found[key], _name(parts, key)))[:DEPTH]
+    return {key: Place(found[key], rank) for rank, key in enumerate(order, start=1)}
 
 
-def _fused(scored: Sequence[_Scored]) -> tuple[Hit, ...]:
-    dense = _ranks({s.chunk.chunk_id: s.dense for s in scored})
-    bm25 = _ranks({s.chunk.chunk_id: s.bm25 for s in scored if s.bm25 > 0})
-    hits = [_hit(s, dense, bm25) for s in scored]
-    found = [hit for hit in hits if hit.fused > 0]
-    return tuple(sorted(found, key=lambda h: (-h.fused, -h.dense, h.chunk.chunk_id)))
+def _dense(
+    part: Partition, vector: Vectors, _tokens: Sequence[str], mask: vectors.Mask
+) -> Mapping[int, float]:
+    rows, scores = vectors.nearest(part.dense, vector, DEPTH, mask)
+    return dict(zip(rows.tolist(), scores.tolist(), strict=True))
 
 
-def _ranks(scores: dict[str, float]) -> dict[str, int]:
-    order = sorted(scores, key=lambda name: (-scores[name], name))[:DEPTH]
-    return {name: rank for rank, name in enumerate(order, start=1)}
+def _title(
+    part: Partition, vector: Vectors, _tokens: Sequence[str], mask: vectors.Mask
+) -> Mapping[int, float]:
+    """Passages below the nearest titles; those below one title share its score."""
+    shown = np.zeros(part.titles.ntotal, dtype=np.bool_)
+    shown[part.title_rows[mask]] = True
+    rows, scores = vectors.nearest(part.titles, vector, DEPTH, shown)
+    found: dict[int, float] = {}
+    for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
+        if len(found) >= DEPTH:
+            break
+        found |= dict.fromkeys(np.flatnonzero((part.title_rows == row) & mask).tolist(), score)
+    return found
 
 
-def _hit(scored: _Scored, dense: dict[str, int], bm25: dict[str, int]) -> Hit:
-    name = scored.chunk.chunk_id
-    ranks = [channel[name] for channel in (dense, bm25) if name in channel]
-    fused = sum(1.0 / (RRF_K + rank) for rank in ranks)
-    return Hit(scored.chunk, scored.dense, scored.bm25, fused, dense.get(name), bm25.get(name))
+def _bm25(
+    part: Partition, _vector: Vectors, tokens: Sequence[str], mask: vectors.Mask
+) -> Mapping[int, float]:
+    scores = np.where(mask, lexical.scores(part.bm25, tokens), 0.0)
+    if len(scores) > DEPTH:
+        least = np.partition(scores, len(scores) - DEPTH)[len(scores) - DEPTH]
+        rows = np.flatnonzero((scores >= least) & (scores > 0))
+    else:
+        rows = np.flatnonzero(scores > 0)
+    return {int(row): float(scores[row]) for row in rows}
+
+
+_CHANNEL: Mapping[str, _Score] = MappingProxyType({DENSE: _dense, TITLE: _title, BM25: _bm25})
+
+
+def _fuse(
+    places: Mapping[str, Mapping[_Key, Place]], weights: Mapping[str, float]
+) -> dict[_Key, float]:
+    fused: dict[_Key, float] = {}
+    for channel, found in places.items():
+        for key, place in found.items():
+            share = weights[channel] / (RRF_K + place.rank)
+            fused[key] = fused.get(key, 0.0) + share
+    return fused
+
+
+def _candidate(
+    parts: Sequence[Partition],
+    key: _Key,
+    vector: Vectors,
+    tokens: Sequence[str],
+    places: Mapping[str, Mapping[_Key, Place]],
+    fused: float,
+) -> Candidate:
+    part, row = parts[key[0]], key[1]
+    chunk = part.chunks[row]
+    return Candidate(
+        chunk=chunk,
+        channels={name: found[key] for name, found in places.items() if key in found},
+        fused=fused,
+        dense=float(part.dense.reconstruct(row) @ vector[0]),
+        title=float(part.titles.reconstruct(int(part.title_rows[row])) @ vector[0]),
+        sentences=tuple((part.sentences[row] @ vector[0]).tolist()),
+        covered=_covered(part, row, tokens),
+    )
+
+
+def _covered(part: Partition, row: int, tokens: Sequence[str]) -> float:
+    wanted = sorted(set(tokens))
+    if not wanted:
+        return 0.0
+    weights = lexical.rarity(part.bm25, wanted)
+    held = set(lexical.words(part.chunks[row].indexed_text))
+    return float(sum(w for t, w in zip(wanted, weights, strict=True) if t in held) / weights.sum())
+
+
+def _hit(candidate: Candidate, reranked: float) -> Hit:
+    return Hit(
+        chunk=candidate.chunk,
+        channels=candidate.channels,
+        fused=candidate.fused,
+        reranked=reranked,
+        dense=candidate.dense,
+        covered=candidate.covered,
+        sentences=candidate.sentences,
+    )

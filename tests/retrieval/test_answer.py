@@ -19,7 +19,7 @@ def hit(parts: Sequence[tuple[str, str, float]], file: str = "a.md", title: str 
     )
     chunk = Chunk(f"{file}#1", source(file, title), "0" * 64, blocks)
     assert [text for _, text in chunk.sentences] == [text for _, text, _ in parts]
-    return Hit(chunk, 0.5, 1.0, 0.03, 1, 1, tuple(score for _, _, score in parts))
+    return Hit(chunk, {}, 0.03, 0.5, 0.5, 0.0, tuple(score for _, _, score in parts))
 
 
 def names(text: str) -> About:
@@ -81,7 +81,7 @@ def test_like_neighbours_of_the_same_section_are_quoted_too() -> None:
 def test_sentences_of_one_block_are_one_quote() -> None:
     block = Block("It is free. It takes a day.", ("A",), 4)
     chunk = Chunk("a.md#4", source("a.md"), "0" * 64, (block,))
-    found = extract(closed_list([Hit(chunk, 0.5, 1.0, 0.03, 1, 1, (0.6, 0.6))]))
+    found = extract(closed_list([Hit(chunk, {}, 0.03, 0.5, 0.5, 0.0, (0.6, 0.6))]))
     assert [(q.text, q.block.paragraph) for q in found] == [("It is free. It takes a day.", 4)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from inference.encoder import TorchEncoder
-from retrieval import index, lexical
+from retrieval import lexical
 from retrieval.errors import BrokenIndexError
 from retrieval.index import build, open_index, read_manifest
 from retrieval.protocols import Vectors
@@ -115,9 +116,9 @@ def test_other_encoder_is_refused(built: Path) -> None:
 def test_newer_schema_is_refused(built: Path, tmp_path: Path, encoder: TorchEncoder) -> None:
     folder = copied(built, tmp_path)
     version, manifest = read_manifest(folder)
-    text = json.dumps({**manifest, "schema_version": 2})
+    text = json.dumps({**manifest, "schema_version": 3})
     (folder / version / "manifest.json").write_text(text)
-    renamed = index.hashlib.sha256(text.encode()).hexdigest()
+    renamed = hashlib.sha256(text.encode()).hexdigest()
     (folder / version).rename(folder / renamed)
     (folder / "current").write_text(renamed)
     with pytest.raises(BrokenIndexError, match="schema_version"):

@@ -33,8 +33,12 @@ def files(hits: Sequence[Hit]) -> list[str]:
 def test_best_passage_comes_first(index: Index, encoder: TorchEncoder) -> None:
     hits = search(index, encoder, "what does an outgoing wire cost", entitlements=["staff"])
     assert files(hits)[0] == "wires.md"
-    assert (hits[0].dense_rank, hits[0].bm25_rank) == (1, 1)
-    assert hits[0].fused == max(hit.fused for hit in hits)
+    assert {name: place.rank for name, place in hits[0].channels.items()} == {
+        "dense": 1,
+        "title": 1,
+        "bm25": 1,
+    }
+    assert hits[0].reranked == max(hit.reranked for hit in hits)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +115,8 @@ def test_empty_index_finds_nothing(encoder: TorchEncoder, tmp_path: Path) -> Non
 
 def test_words_that_nobody_has_still_rank_by_meaning(index: Index, encoder: TorchEncoder) -> None:
     hits = search(index, encoder, "zzz qqq", entitlements=[])
-    assert [hit.bm25_rank for hit in hits] == [None] * len(hits)
-    assert [hit.dense_rank for hit in hits] == list(range(1, len(hits) + 1))
+    assert all("bm25" not in hit.channels for hit in hits)
+    assert {hit.channels["dense"].rank for hit in hits} == set(range(1, len(hits) + 1))
 
 
 def test_equal_documents_are_ordered_by_name(encoder: TorchEncoder, tmp_path: Path) -> None:
