@@ -49,8 +49,10 @@ class Recipe:
     epochs: int = 3
     batch_size: int = 32
     learning_rate: float = 1e-3
-    warm_up: float = 0.1
-    """Share of the steps in which the rate rises; then it falls to 0."""
+    warm_up: int = 10
+    """Steps in which the rate rises."""
+    fall: float = 0.4
+    """Share of the steps, the last ones, in which it falls to 0."""
     max_steps: int = -1
     """Stop after so many batches; -1 trains all epochs."""
     held_back: float = 0.15
@@ -203,14 +205,14 @@ class Learning:
 
     @staticmethod
     def of(tuned: Any, recipe: Recipe, steps: int) -> Learning:
-        """The start: the rate rises, then falls to 0 over `steps`."""
+        """The start of `steps` batches: the rate rises, stays, and falls to 0."""
         import torch
 
         parameters = [p for p in tuned.parameters() if p.requires_grad]
         optimiser = torch.optim.AdamW(parameters, lr=recipe.learning_rate, weight_decay=0.0)
-        rise = max(1, round(steps * recipe.warm_up))
+        last = max(1.0, steps * recipe.fall)
         schedule = torch.optim.lr_scheduler.LambdaLR(
-            optimiser, lambda n: min((n + 1) / rise, (steps - n) / max(1, steps - rise))
+            optimiser, lambda n: min((n + 1) / recipe.warm_up, (steps - n) / last, 1.0)
         )
         return Learning(parameters, optimiser, schedule, {})
 
