@@ -24,6 +24,8 @@ from gate.normalise import Text, normalise
 from gate.objects import Mention, Status, claims, mentions, set_aside, shapes
 from gate.records import Direction, Entry, Request
 from gate.registry import NameIndex, index_names
+from gate.script import ADDRESSED
+from gate.script import language as language_of
 from gate.slots import SlotFound
 from gate.slots import from_core as slots_from_core
 from gate.slots import to_core as slots_to_core
@@ -43,7 +45,8 @@ class EarlierTurn(NamedTuple):
 class Findings(NamedTuple):
     """What the current turn and the bounded history hold; spans are [start, end) in the original text.
 
-    `language` is a configured tag, or None for a text that no configured language reads.
+    `language` is a configured tag, or None for a text that no configured language reads; `recognised`
+    is the tag of the language that it was found to be written in instead, where that was looked up.
     `unmatched` are identifier-shaped stretches that no closed list holds; `referring` are anaphors
     that name a type of object (that fund), `set_aside` those that are negated or contrasted,
     `anaphors` all of them. `kinds` are words for a kind of own object outside of names. `history`
@@ -70,6 +73,7 @@ class Findings(NamedTuple):
     chosen: str = ""
     slots: tuple[SlotFound, ...] = ()
     alerts: tuple[Alerted, ...] = ()
+    recognised: str = ""
 
 
 class _Read(NamedTuple):
@@ -104,8 +108,11 @@ def _names(
     return named, tuple(text.span(*s) for s in found), claimed
 
 
-def find(configuration: Configuration, request: Request) -> Findings:
-    """Read one request; the cost depends on its length, not on the size of the closed lists."""
+def find(configuration: Configuration, request: Request, recognised: str = "") -> Findings:
+    """Read one request; the cost depends on its length, not on the size of the closed lists.
+
+    `recognised` is the language that the text was recognised as outside of the gate, or nothing.
+    """
     own = request.session.objects if request.session else ()
     indexes = (configuration.registry.names, *((own_names(own),) if own else ()))
     read = _read(configuration, indexes, request.utterance)
@@ -118,7 +125,7 @@ def find(configuration: Configuration, request: Request) -> Findings:
     for hit in read.hits:
         tags |= hit.tags
     anaphors = _anaphors(read) if tags & ANAPHOR else []
-    language = _language(configuration, request, folded)
+    language = language_of(configuration, request.language, recognised, folded, tags)
     third_person = _third_person(configuration, read) if tags & THIRD else ()
     kinds = _kinds(read) if tags & KIND else ()
     return Findings(
@@ -140,6 +147,7 @@ def find(configuration: Configuration, request: Request) -> Findings:
         history=_history(configuration, request, indexes) if anaphors else (),
         slots=_slots(configuration, read, language, own, bool(third_person), bool(kinds)),
         alerts=_placed(read.text, find_alerts(configuration.alerts, folded)),
+        recognised=recognised,
     )
 
 
@@ -171,7 +179,7 @@ def find_alone(
     own = request.session.objects if request.session else ()
     indexes = (configuration.registry.names, *((own_names(own),) if own else ()))
     read = _read(configuration, indexes, request.utterance)
-    language = _language(configuration, request, read.text.folded)
+    language = language_of(configuration, request.language, "", read.text.folded, ADDRESSED)
     third_person = _third_person(configuration, read)
     return _slots(configuration, read, language, own, bool(third_person), bool(_kinds(read)), spec)
 
@@ -254,46 +262,6 @@ def _history(
     return tuple(turns)
 
 
-def _language(configuration: Configuration, request: Request, folded: str) -> str | None:
-    """The stated language if configured; else the first configured one that writes the main script."""
-    if request.language is not None:
-        return request.language if request.language in configuration.languages else None
-    script = main_script(folded)
-    if script is None:
-        return configuration.languages[0]
-    fitting = (t for t in configuration.languages if configuration.packs[t].script == script)
-    return next(fitting, None)
-
-
-class _Scripts(dict[int, str]):
-    """Code point -> one letter for its script; nothing for what is no letter."""
-
-    def __missing__(self, code: int) -> str:
-        char = chr(code)
-        script = ""
-        if char.isalpha():
-            han = "\u3400" <= char <= "\u9fff" or char >= "\U00020000"
-            script = "h" if han else "l" if char < "\u0250" else "o"
-        self[code] = script
-        return script
-
-
-_SCRIPTS = _Scripts()
-
-
-def main_script(folded: str) -> str | None:
-    """`han`, `latin` or `other` by the larger number of letters (a Han character counts as two)."""
-    letters = folded.translate(_SCRIPTS)
-    if not letters:
-        return None
-    counts = {
-        "han": 2 * letters.count("h"),
-        "latin": letters.count("l"),
-        "other": letters.count("o"),
-    }
-    return max(counts, key=lambda k: counts[k])
-
-
 def to_core(findings: Findings) -> Mapping[str, Any]:
     """The findings as ids and offsets, without text, for the decision record."""
     return {
@@ -320,6 +288,7 @@ def to_core(findings: Findings) -> Mapping[str, Any]:
         ],
         "chosen": findings.chosen,
         **({"slots": slots_to_core(findings.slots)} if findings.slots else {}),
+        **({"recognised": findings.recognised} if findings.recognised else {}),
         **({"alerts": [list(a) for a in findings.alerts]} if findings.alerts else {}),
     }
 
@@ -352,6 +321,7 @@ def from_core(core: Mapping[str, Any]) -> Findings:
         ),
         chosen=core["chosen"],
         slots=slots_from_core(core.get("slots", ())),
+        recognised=core.get("recognised", ""),
         alerts=tuple(Alerted(*a) for a in core.get("alerts", ())),
     )
 

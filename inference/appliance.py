@@ -22,6 +22,7 @@ from inference.connectors.roster import Roster, open_roster
 from inference.encoder import TorchEncoder
 from inference.errors import AssemblyError
 from inference.pathways import Documents
+from inference.recognition import Recogniser
 from inference.sources import StateSource
 from inference.sources.http import open_source
 from inference.tiers import Tier
@@ -59,6 +60,7 @@ class Appliance:
     book: Book
     versions: Mapping[str, str]
     clock: Clock
+    recogniser: Recogniser
 
     @property
     def configuration(self) -> Configuration:
@@ -105,6 +107,7 @@ def open_appliance(
     tiers = open_tiers(institution, root)
     documents = _documents(institution, root)
     database = _database(institution, root)
+    recogniser = Recogniser(configuration)
     state = connectors.state
     source = None if state is None else open_source(state, configuration, root, clock)
     return Appliance(
@@ -117,8 +120,9 @@ def open_appliance(
         ),
         source=source,
         book=_book(institution, root, ledger_dir),
-        versions=_versions(institution, tiers, documents, database),
+        versions={**_versions(institution, tiers, documents, database), **recogniser.versions},
         clock=clock,
+        recogniser=recogniser,
     )
 
 
@@ -148,7 +152,7 @@ def _tier(institution: Institution, root: Path, settings: TierSettings) -> Tier:
             return ProposerTier(settings.name, backend, catalog, settings.threshold, model)
         case backends.PROPOSER:
             entry = institution.backends[str(settings.backend)]
-            asked = opening.open_serving(entry, root, institution.folder)
+            asked = opening.open_serving(entry, root, institution)
             catalog = institution.configuration.catalog
             own = None if settings.model is None else _model(settings, root)
             return ProposerTier(settings.name, asked, catalog, settings.threshold, own)

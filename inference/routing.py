@@ -211,7 +211,8 @@ def _recalled(appliance: Appliance, request: Request, known: Written) -> Routed:
     if isinstance(receipt, Receipt) and (answer := tier_answer_from_receipt(receipt)) is not None:
         goes_on, at = continuation_of(receipt.context), moment(record["decided_at"])
         heard = turns.heard(appliance, request, goes_on)
-        turn = Turn(heard, goes_on.findings or find(appliance.configuration, request))
+        found = goes_on.findings or find(appliance.configuration, request, goes_on.recognised)
+        turn = Turn(heard, found)
         decided = _describe(appliance, request, turn, answer, at, goes_on)
         if _is_stored(decided.verdict, record):
             decision_id = str(record["decision_id"])

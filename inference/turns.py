@@ -54,15 +54,13 @@ def read(appliance: Appliance, request: Request, now: datetime) -> Turn:
     if request.confirm_token is not None:
         return _with_token(appliance, request, request.confirm_token, now)
     past = records.open_dialogue(appliance.book, request, now) if request.dialogue_id else None
-    return (
-        _alone(appliance.configuration, request)
-        if past is None
-        else _goes_on(appliance, request, past)
-    )
+    return _alone(appliance, request) if past is None else _goes_on(appliance, request, past)
 
 
-def _alone(configuration: Configuration, request: Request) -> Turn:
-    return Turn(request, find(configuration, request))
+def _alone(appliance: Appliance, request: Request) -> Turn:
+    recognised = appliance.recogniser.recognise(request)
+    found = find(appliance.configuration, request, recognised)
+    return Turn(request, found, replace(FRESH, recognised=recognised) if recognised else FRESH)
 
 
 def _with_token(appliance: Appliance, request: Request, token: str, now: datetime) -> Turn:
@@ -71,11 +69,11 @@ def _with_token(appliance: Appliance, request: Request, token: str, now: datetim
     past = records.confirmed(appliance.book, appliance.versions, request, now)
     used = records.token_digest(token)
     if not dialogue.is_yes(configuration, request.utterance):
-        turn = _alone(configuration, request)
+        turn = _alone(appliance, request)
         return turn if isinstance(past, str) else replace(turn, voids=(used,))
     if isinstance(past, str):
         refused = Continuation(earlier=Earlier(refused=past))
-        turn = _alone(configuration, request)
+        turn = Turn(request, find(configuration, request))
         return replace(turn, goes_on=refused, answer=Abstain("token_refused", TIER))
     findings = records.findings_of(configuration, past)
     goes_on = Continuation(
@@ -111,7 +109,10 @@ def _goes_on(appliance: Appliance, request: Request, past: Past) -> Turn:
     if picked is not None:
         told = replace(told, how=CHOSEN, findings=dialogue.chosen(opening, turn, picked))
         return _committed(appliance, request, told, picked)
-    return Turn(asked, turn, replace(told, findings=turn))
+    recognised = appliance.recogniser.recognise(asked)
+    if recognised:
+        turn = find(configuration, asked, recognised)
+    return Turn(asked, turn, replace(told, findings=turn, recognised=recognised))
 
 
 def _given(

@@ -32,7 +32,8 @@ class Continuation:
     """`of` is the earlier decision and `how` it is gone on from; `findings` are those of both turns.
 
     `findings` is None where the request is read by itself. `turns` are the decisions of the dialogue
-    so far, `expires_at` is the dialogue's end, `valid_until` that of a confirmed order.
+    so far, `expires_at` is the dialogue's end, `valid_until` that of a confirmed order. `recognised`
+    is the unconfigured language that the text was recognised as, or nothing.
     """
 
     of: str | None = None
@@ -42,6 +43,7 @@ class Continuation:
     turns: tuple[str, ...] = ()
     expires_at: datetime | None = None
     valid_until: datetime | None = None
+    recognised: str = ""
 
 
 FRESH: Final = Continuation()
@@ -82,6 +84,7 @@ def context(goes_on: Continuation, left: Left) -> dict[str, Json] | None:
         "awaits": list(left.awaits),
         "write": None if left.write is None else _write(left.write),
         "pins": None if left.pins is None else dict(left.pins),
+        **({"recognised": goes_on.recognised} if goes_on.recognised else {}),
     }
 
 
@@ -104,6 +107,7 @@ def continuation_of(kept: Mapping[str, Json] | None) -> Continuation:
         turns=tuple(kept["turns"]),
         expires_at=_time_of(kept["expires_at"]),
         valid_until=_time_of(kept["valid_until"]),
+        recognised=kept.get("recognised", ""),
     )
 
 

@@ -73,7 +73,7 @@ def decide_and_describe(
     `findings` are those of this very request where the caller has read it already; `goes_on` tells
     what earlier decisions give to it.
     """
-    findings = goes_on.findings or findings or find(configuration, request)
+    findings = goes_on.findings or findings or find(configuration, request, goes_on.recognised)
     verdict, asked = _verdict(configuration, request, findings, tier_answer, now, switches, goes_on)
     asked_until = now + timedelta(seconds=configuration.dialogue.confirm_s) if asked else None
     until = _dialogue_until(configuration, verdict, now, goes_on) if not asked else None

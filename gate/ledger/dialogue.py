@@ -114,8 +114,9 @@ def open_dialogue(book: Book, request: Request, now: datetime) -> Past | None:
 
 def findings_of(configuration: Configuration, earlier: Past) -> Findings:
     """What an earlier decision was made from: the findings of its dialogue, or of its own text."""
-    kept = continuation_of(earlier.receipt.context).findings
-    return kept or find(configuration, request_from_receipt(earlier.record, earlier.receipt))
+    went_on = continuation_of(earlier.receipt.context)
+    request = request_from_receipt(earlier.record, earlier.receipt)
+    return went_on.findings or find(configuration, request, went_on.recognised)
 
 
 def answer_of(earlier: Past) -> TierAnswer:

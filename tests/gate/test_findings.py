@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.findings import Findings, find, from_core, main_script, own_names, to_core
+from gate.findings import Findings, find, from_core, own_names, to_core
 from gate.objects import Status
 from gate.records import Turn
 from tests.gate import small
-from tests.gate.texts import SESSIONS, demo, haideng, request
+from tests.gate.texts import SESSIONS, demo, request
 
 PIECES = (
     "HLGRX ", "Harbor Growth Fund ", "freeze ", "my card ", "it ", "that fund ", "not ", "and also ",
@@ -92,46 +92,6 @@ def test_history_is_the_last_user_turns_and_what_was_said_since(
     history = tuple(Turn("user" if t[0] == "u" else "assistant", t) for t in turns)
     found = find(configuration, replace(request("that fund"), history=history))
     assert ["u" if t.user else "a" for t in found.history] == read
-
-
-@pytest.mark.parametrize(
-    ("text", "language", "expected"),
-    [
-        ("freeze my card", None, "en"),
-        ("freeze my card", "en", "en"),
-        ("freeze my card", "zh", "zh"),
-        ("freeze my card", "de", None),
-        ("冻结我的卡", None, "zh"),
-        ("заморозить карту", None, None),
-        ("12345 ?!", None, "en"),
-        ("", None, "en"),
-        ("HLGRX 的净值", None, "zh"),
-        ("price of 黄金", None, "en"),
-    ],
-)
-def test_language_is_stated_or_read_from_the_script(
-    text: str, language: str | None, expected: str | None
-) -> None:
-    assert find(demo(), request(text, language=language)).language == expected
-
-
-def test_language_is_the_first_configured_one_of_the_script() -> None:
-    configuration = small.institution(languages=("xx", "en"))
-    assert find(configuration, request("hello")).language == "xx"
-    assert find(haideng(), request("黄金ETF")).language == "zh"
-    assert find(haideng(), request("gold fund")).language is None
-
-
-@pytest.mark.parametrize(
-    ("folded", "script"),
-    [
-        ("", None), ("12 .", None), ("abc", "latin"), ("abé", "latin"), ("汉", "han"), ("𠀀", "han"),
-        ("汉a", "han"), ("汉abc", "latin"), ("汉ab", "han"), ("аб", "other"), ("ab аб в", "other"),
-        ("カナ", "other"),
-    ],
-)  # fmt: skip
-def test_main_script(folded: str, script: str | None) -> None:
-    assert main_script(folded) == script
 
 
 def test_kinds_of_own_objects_outside_of_names() -> None:
