@@ -1,7 +1,8 @@
 """A server that is asked only after its hand-shake, which is made anew in time and after a reconnect.
 
 What an answer itself gives away (prose although constrained, another model's name) stops all use
-until a hand-shake passes again.
+until a hand-shake passes again. An identity that is accepted but not the one that was let through
+last waits for its regression run (`approvals`).
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from inference.backends import Choice, Form, reading
+from inference.backends.approvals import UNPROVEN, Approvals
 from inference.backends.bounded import Bounded
 from inference.backends.handshake import Health, Status, shake
 from inference.backends.server import ServerBackend
-from inference.errors import BackendError
+from inference.errors import AssemblyError, BackendError
 from inference.prompts import Prompt
 
 SHAKING_S: Final = 60.0
@@ -33,10 +36,16 @@ MARKS: Final = {
 class GuardedBackend:
     """A bounded server behind its hand-shake; `status` is the last one's, or what an answer gave away."""
 
-    def __init__(self, server: ServerBackend, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        server: ServerBackend,
+        clock: Callable[[], float] = time.monotonic,
+        approvals: Approvals | None = None,
+    ) -> None:
         self._server = server
         self._bounded = Bounded(server, server.entry.bounds, clock)
         self._clock = clock
+        self._approvals = approvals
         self._at = 0.0
         self._shaking: asyncio.Task[Status] | None = None
         self.status: Status | None = None
@@ -99,7 +108,18 @@ class GuardedBackend:
                 status = await shake(self._server)
         except TimeoutError:
             status = Status(Health.UNHEALTHY, f"no hand-shake within {SHAKING_S:g} s")
-        return self._set(status)
+        return self._set(self._approved(status))
+
+    def _approved(self, status: Status) -> Status:
+        """The status, unhealthy where another identity was let through before."""
+        if self._approvals is None or not status.identity or status.health is Health.UNHEALTHY:
+            return status
+        identity = f"{status.identity} {status.version}".strip()
+        try:
+            reason = self._approvals.blocks(self.name, identity)
+        except (AssemblyError, OSError) as error:
+            reason = f"{UNPROVEN}: {error}"
+        return replace(status, health=Health.UNHEALTHY, reason=reason) if reason else status
 
     def _set(self, status: Status) -> Status:
         self.status, self._at = status, self._clock()

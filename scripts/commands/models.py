@@ -39,3 +39,32 @@ def verify(store: Store = STORE) -> None:
             terminal.tell(f"{manifest.parent.name}: verified")
     if failed:
         raise typer.Exit(1)
+
+
+@app.command(
+    epilog="Example: routelock models approve vllm --config configs/demo --run var/bench/run"
+)
+def approve(
+    backend: Annotated[str, typer.Argument(help="The backend in backends.yaml.")],
+    config: Annotated[Path, typer.Option("--config", help="Folder of the institution.")],
+    run: Annotated[Path, typer.Option("--run", help="Folder of its run on the regression suite.")],
+) -> None:
+    """Let a backend's new identity through, on a run without a false dispatch in the slice MAIN."""
+    import hashlib
+    import json
+
+    from gate.load import load_institution
+    from inference.backends.approvals import Approvals
+    from inference.backends.opening import approvals_of
+    from inference.errors import AssemblyError
+
+    try:
+        data = (run / "metrics.json").read_bytes()
+        metrics = json.loads(data)
+    except (OSError, ValueError) as error:
+        raise AssemblyError(
+            f"`{run}` holds no metrics.json: {error}; name a folder of `bench run`"
+        ) from error
+    approvals = Approvals(approvals_of(load_institution(config), Path()))
+    identity = approvals.approve(backend, metrics, hashlib.sha256(data).hexdigest())
+    terminal.json_line({"backend": backend, "identity": identity})

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gate.errors import ConfigError
+from gate.load import load_institution
 from gate.load.backends import BackendEntry
 from inference.backends import opening
 from inference.backends.bounded import Bounded
@@ -18,7 +19,9 @@ from inference.backends.server import ServerBackend
 from inference.errors import BackendError
 from tests.inference.backends.asking import ASKED, CODES, entry, run
 from tests.inference.backends.fault_server import FaultServer, chat, good
-from tests.models import PROPOSER, model
+from tests.models import PROPOSER, ROOT, model
+
+DEMO = load_institution(ROOT / "configs/demo")
 
 
 def with_clock(server: FaultServer, now: list[float]) -> GuardedBackend:
@@ -104,7 +107,7 @@ def test_each_kind_opens(server: FaultServer, tmp_path: Path) -> None:
         (BackendEntry("e", "embedded", path=str(folder)), Bounded),
         (BackendEntry("r", "recorded", path=str(cassette)), RecordedBackend),
     ):
-        opened = opening.open_serving(declared, tmp_path, tmp_path)
+        opened = opening.open_serving(declared, tmp_path, DEMO)
         assert isinstance(opened, kind)
         assert opened.name == declared.name
 
@@ -115,7 +118,7 @@ def test_scripted_backend_is_sure_of_its_label_and_may_not_serve(tmp_path: Path)
     assert choice.probabilities == (0.0, 1.0, 0.0)
     for refused in (double, BackendEntry("v", "openai", "https://api.example.com", hosted=True)):
         with pytest.raises(ConfigError, match="may not serve"):
-            opening.open_serving(refused, tmp_path, tmp_path)
+            opening.open_serving(refused, tmp_path, DEMO)
 
 
 def test_digest_names_everything_that_can_change_a_choice(server: FaultServer) -> None:
