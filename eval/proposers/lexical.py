@@ -41,9 +41,9 @@ class Lexical:
         """The likeliest label with its probability, or Abstain below even odds or without text."""
         (found,) = read(self.model, [ask.utterance])
         if found.scores is None:
-            return Answer(Abstain(found.reason or "no_text", TIER, (), TIER))
+            return Answer(Abstain(found.reason or "no_text", TIER, (), TIER), calls=0)
         chances = dict(zip(self.model.labels, found.scores.tolist(), strict=True))
-        return Answer(scores.answer(chances, THRESHOLD, TIER, TIER))
+        return Answer(scores.answer(chances, THRESHOLD, TIER, TIER), calls=0)
 
 
 def load(dev_file: Path) -> Lexical:
