@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 
 from gate.load import load_institution
 from sqlpath import schema
 from sqlpath.admit import Admit, NeedsPermission, Refuse, Unsupported, Verdict, admit
+from sqlpath.errors import QueryError
 from sqlpath.execute import Database
+from sqlpath.schema import Schema
+from sqlpath.scope import Scoped, scope
 
 
 def judge(config: Path, text: str, *, verified_subject: bool) -> Mapping[str, object]:
@@ -35,3 +39,25 @@ def shown(verdict: Verdict) -> Mapping[str, object]:
             return {"verdict": "needs_permission", "table": table}
         case Unsupported(what=what, node=node):
             return {"verdict": "unsupported", "what": what, "node": node}
+
+
+def judged(
+    database: Database,
+    described: Schema,
+    text: str,
+    parameters: frozenset[str],
+    rows: int,
+    now: datetime,
+) -> Scoped:
+    """A statement from text to what may run: parsed, admitted, scoped. Raises QueryError."""
+    verdict = admit(
+        text, database.parse(text), described, verified_subject=True, parameters=parameters
+    )
+    if not isinstance(verdict, Admit):
+        raise QueryError("not_admitted", text[:40])
+    return scope(verdict, described, rows, now)
+
+
+def described(config: Path) -> Schema:
+    """The described tables of an institution's folder; ConfigError with file, line and fix."""
+    return schema.load(config)
