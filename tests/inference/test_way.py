@@ -438,7 +438,7 @@ def test_every_decision_replays_to_the_same_bytes(appliance: Appliance) -> None:
 
 
 def test_whole_cascade_runs_on_the_demos_models(appliance: Appliance) -> None:
-    said = answer(appliance, ask(appliance, "What is the balance of my savings account?"))
+    said = answer(appliance, ask(appliance, "Please tell me what balance my savings account has"))
     assert [tried.tier for tried in said.routed.tried][:2] == ["phrases", "fast"]
     assert said.routed.verdict.action_id == "ACCOUNT_BALANCE"
     assert all(tried.problem is None for tried in said.routed.tried)
