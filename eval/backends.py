@@ -7,6 +7,7 @@
 | `vllm:URL`, `vllm:URL#MODEL` | the proposer tier over a vLLM server on this machine |
 | `cascade` | the institution's own tiers; on RouteBR `lexical`, then `embedded` |
 | `recorded:DIR` | published predictions of a hosted backend |
+| `cassette:FILE` | the proposer tier over a hosted backend's cassette (`bench record`), without a key |
 | `run:DIR` | the answers that an earlier run left in its folder, without a call |
 
 A system that reads a prompt of its own (`b1`, `b2`) takes `embedded` or `vllm:URL` as a `Backend`.
@@ -32,12 +33,21 @@ from eval.suite import Suite
 from inference import artefacts
 from inference.appliance import open_tiers
 from inference.backends import Backend
+from inference.backends import recorded as cassettes
 from inference.backends.embedded import EmbeddedBackend
 from inference.question import Question
 from inference.tiers import Reply, Tier
 from inference.tiers.proposer import ProposerTier
 
-NAMES: Final = ("lexical", "embedded", "vllm:URL", "cascade", "recorded:DIR", "run:DIR")
+NAMES: Final = (
+    "lexical",
+    "embedded",
+    "vllm:URL",
+    "cascade",
+    "recorded:DIR",
+    "cassette:FILE",
+    "run:DIR",
+)
 MODEL: Final = Path("var/models/smollm2-135m-instruct")
 THRESHOLD: Final = Decimal("0.80")
 """Below it an untuned model abstains: the same as in the demo's appliance.yaml."""
@@ -54,7 +64,7 @@ def open_proposer(spec: str, suite: Suite) -> Proposer:
         return _lexical(suite)
     if spec == "cascade":
         return Tiers("cascade", suite.configuration, _cascade(suite))
-    if kind in ("embedded", "vllm"):
+    if kind in ("embedded", "vllm", "cassette"):
         backend = open_backend(spec, suite.root)
         return Tiers(backend.name, suite.configuration, (_proposer(backend, suite),))
     raise _unknown(spec)
@@ -68,6 +78,8 @@ def open_backend(spec: str, root: Path = Path()) -> Backend:
         return Counted(EmbeddedBackend(spec, artefacts.read(folder)))
     if kind == "vllm" and rest:
         return Counted(vllm.open_server(rest))
+    if kind == "cassette" and rest:
+        return Counted(cassettes.load(spec, Path(rest)))
     if kind in ("lexical", "cascade", "recorded", "run"):
         raise ProposerError(
             f"`{spec}` reads no prompt, which b1 and b2 need; use embedded or vllm:URL"

@@ -11,7 +11,18 @@ import typer
 
 from gate.errors import RoutelockError
 from scripts import environment
-from scripts.commands import bench, demo, doctor, gate, ledger, models, serve, sources, train
+from scripts.commands import (
+    bench,
+    demo,
+    doctor,
+    gate,
+    ledger,
+    models,
+    record,
+    serve,
+    sources,
+    train,
+)
 from scripts.terminal import tell
 
 app = typer.Typer(
@@ -24,6 +35,11 @@ app = typer.Typer(
 )
 app.add_typer(gate.app, name="gate")
 app.add_typer(ledger.app, name="ledger")
+bench.app.command(
+    "record",
+    epilog="Example: routelock bench record demo:dev vendor --config configs/demo --cap 2.50 "
+    "--out var/bench/vendor.jsonl --dry-run",
+)(record.record)
 app.add_typer(bench.app, name="bench")
 app.add_typer(models.app, name="models")
 app.add_typer(sources.index, name="index")

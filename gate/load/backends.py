@@ -177,7 +177,7 @@ _KEYS: Final[Mapping[str, frozenset[str]]] = {
     VLLM: _ALL | _SERVER,
     OPENAI: _ALL | _SERVER,
     EMBEDDED: _ALL | {"path"},
-    RECORDED: _ALL | {"path", "form"},
+    RECORDED: _ALL | {"path"},
     SCRIPTED: _ALL | {"says"},
 }
 _NEEDED: Final[Mapping[str, tuple[str, ...]]] = {

@@ -9,7 +9,7 @@ from gate.load import backends as declared
 from gate.load.backends import BackendEntry
 from gate.load.institution import Institution
 from inference import artefacts
-from inference.backends import Backend, Choice, form_of, recorded
+from inference.backends import Backend, Choice, recorded
 from inference.backends.approvals import FILE, Approvals
 from inference.backends.bounded import Bounded
 from inference.backends.embedded import EmbeddedBackend
@@ -31,7 +31,7 @@ def open_backend(entry: BackendEntry, root: Path, approvals: Approvals | None = 
             artefact = artefacts.read(root / entry.path)
             return Bounded(EmbeddedBackend(entry.name, artefact, root), entry.bounds)
         case declared.RECORDED:
-            return recorded.load(entry.name, form_of(entry.form), root / entry.path)
+            return recorded.load(entry.name, root / entry.path)
         case _:
             return ScriptedBackend(_always(entry.says), entry.name, f"scripted:{entry.says}")
 

@@ -13,12 +13,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from inference.backends import Choice, Form, Usage
+from inference.backends import Choice, Form, Usage, form_of
 from inference.errors import AssemblyError, BackendError
 from inference.prompts import Prompt
 
 MISSING: Final = "not_recorded"
-KEYS: Final = frozenset({"asked", "probabilities", "text", "raw", "model", "usage", "latency_ms"})
+KEYS: Final = frozenset(
+    {"asked", "form", "probabilities", "text", "raw", "model", "usage", "latency_ms"}
+)
 
 
 def asked(prompt: Prompt, codes: Sequence[str]) -> str:
@@ -27,10 +29,13 @@ def asked(prompt: Prompt, codes: Sequence[str]) -> str:
     return hashlib.sha256(told.encode()).hexdigest()
 
 
-def record(prompt: Prompt, codes: Sequence[str], choice: Choice, latency_ms: float) -> str:
+def record(
+    prompt: Prompt, codes: Sequence[str], form: Form, choice: Choice, latency_ms: float
+) -> str:
     """One line of a cassette; what was sent is not kept, it can be made again."""
     line = {
         "asked": asked(prompt, codes),
+        "form": form,
         "probabilities": list(choice.probabilities),
         "text": choice.text,
         "raw": choice.raw,
@@ -44,13 +49,23 @@ def record(prompt: Prompt, codes: Sequence[str], choice: Choice, latency_ms: flo
 class RecordedBackend:
     """Replays one cassette; `latencies` are the recorded milliseconds by what was asked."""
 
-    def __init__(self, name: str, form: Form, lines: Iterable[str], digest: str) -> None:
-        self.name, self.form, self.digest = name, form, digest
-        self._choices: dict[str, Choice] = {}
+    def __init__(self, name: str, lines: Iterable[str], digest: str) -> None:
+        self.name, self.digest = name, digest
+        self.form: Form = "names"
         self.latencies: dict[str, float] = {}
+        self._choices: dict[str, Choice] = {}
+        forms = set()
         for number, line in enumerate(lines, 1):
-            key, choice, latency = _read(line, number)
+            key, form, choice, latency = _read(line, number)
             self._choices[key], self.latencies[key] = choice, latency
+            forms.add(form)
+        if len(forms) > 1:
+            raise AssemblyError(f"cassette `{name}` mixes the forms {', '.join(sorted(forms))}")
+        self.form = form_of(forms.pop()) if forms else "names"
+
+    def holds(self, prompt: Prompt, codes: Sequence[str]) -> bool:
+        """Whether the answer to this was recorded."""
+        return asked(prompt, codes) in self._choices
 
     async def choose(self, prompt: Prompt, codes: Sequence[str]) -> Choice:
         """The recorded choice; BackendError `not_recorded` for what was never asked."""
@@ -60,21 +75,21 @@ class RecordedBackend:
         return found
 
 
-def load(name: str, form: Form, path: Path) -> RecordedBackend:
+def load(name: str, path: Path) -> RecordedBackend:
     """The cassette at `path`; AssemblyError with the line that cannot be read."""
     try:
         content = path.read_bytes()
     except OSError as error:
         raise AssemblyError(f"cassette `{path}` cannot be read: {error.strerror}") from error
-    lines = [line for line in content.decode("utf-8").splitlines() if line]
-    return RecordedBackend(name, form, lines, hashlib.sha256(content).hexdigest())
+    lines = [line for line in content.decode("utf-8").split("\n") if line]
+    return RecordedBackend(name, lines, hashlib.sha256(content).hexdigest())
 
 
-def _read(line: str, number: int) -> tuple[str, Choice, float]:
+def _read(line: str, number: int) -> tuple[str, str, Choice, float]:
     try:
         value: dict[str, Any] = json.loads(line)
-        if set(value) != KEYS:
-            raise ValueError(f"its keys are {sorted(value)}, not {sorted(KEYS)}")
+        if set(value) != KEYS or value["form"] not in ("names", "codes", "json"):
+            raise ValueError(f"it has not the keys {sorted(KEYS)} and a known form")
         choice = Choice(
             tuple(float(p) for p in value["probabilities"]),
             str(value["raw"]),
@@ -83,7 +98,7 @@ def _read(line: str, number: int) -> tuple[str, Choice, float]:
             str(value["model"]),
             Usage(**value["usage"]),
         )
-        return str(value["asked"]), choice, float(value["latency_ms"])
+        return str(value["asked"]), value["form"], choice, float(value["latency_ms"])
     except (ValueError, TypeError, AttributeError) as error:
         problem = f"line {number} of the cassette cannot be read: {error}; record it again"
         raise AssemblyError(problem) from error

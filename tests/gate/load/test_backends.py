@@ -78,12 +78,12 @@ def test_kinds_without_a_server(tmp_path: Path) -> None:
         tmp_path,
         "schema_version: 1\nbackends:\n"
         "  - {name: a, kind: embedded, path: var/models/x}\n"
-        "  - {name: b, kind: recorded, path: cassette.jsonl, form: json}\n"
+        "  - {name: b, kind: recorded, path: cassette.jsonl}\n"
         "  - {name: c, kind: scripted, says: Fees}\n",
     )
     assert [(e.kind, e.form, e.constraint) for e in found.values()] == [
         ("embedded", "names", ""),
-        ("recorded", "json", ""),
+        ("recorded", "names", ""),
         ("scripted", "names", ""),
     ]
 

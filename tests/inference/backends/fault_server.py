@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 MODEL = "good-model"
+USAGE = {"prompt_tokens": 50, "completion_tokens": 2}
 CANARY = "You choose one of the marks"
 Body = dict[str, Any]
 
@@ -48,8 +49,7 @@ def chat(
         "logprobs": {"content": tokens},
         "finish_reason": finish,
     }
-    usage = {"prompt_tokens": 50, "completion_tokens": 2}
-    return Said((json.dumps({"model": model, "choices": [choice], "usage": usage}).encode(),))
+    return Said((json.dumps({"model": model, "choices": [choice], "usage": USAGE}).encode(),))
 
 
 def _tokens(content: str, legal: tuple[str, ...]) -> list[Body]:
@@ -73,7 +73,9 @@ def stream(
     events = [{"index": 0, "delta": {"content": p}, "finish_reason": None} for p in pieces]
     if finish is not None:
         events.append({"index": 0, "delta": {}, "finish_reason": finish})
-    lines = [b"data: " + json.dumps({"model": model, "choices": [e]}).encode() for e in events]
+    counted = {"model": model, "choices": [], "usage": USAGE}
+    told = [*({"model": model, "choices": [e]} for e in events), counted]
+    lines = [b"data: " + json.dumps(one).encode() for one in told]
     return Said((*(line + b"\n\n" for line in lines), b"data: [DONE]\n\n"), pause_s=pause_s)
 
 

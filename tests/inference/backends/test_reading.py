@@ -102,8 +102,9 @@ def test_any_json_is_an_answer_or_an_error(value: object) -> None:
 def test_cassette_replays_what_was_recorded_without_a_server(tmp_path: Path) -> None:
     choice = Choice((0.1, 0.7, 0.2), "raw", None, "sent", "m@1", Usage(1, 50, 2))
     path = tmp_path / "cassette.jsonl"
-    path.write_text(recorded.record(ASKED, CODES, choice, 412.34) + "\n", encoding="utf-8")
-    backend = recorded.load("vendor", "codes", path)
+    path.write_text(recorded.record(ASKED, CODES, "codes", choice, 412.34) + "\n", encoding="utf-8")
+    backend = recorded.load("vendor", path)
+    assert backend.form == "codes"
     found = asyncio.run(backend.choose(ASKED, CODES))
     assert (found.probabilities, found.model, found.usage) == ((0.1, 0.7, 0.2), "m@1", choice.usage)
     assert list(backend.latencies.values()) == [412.3]
@@ -118,6 +119,6 @@ def test_broken_cassette_is_refused_with_its_line(tmp_path: Path, line: str) -> 
     path = tmp_path / "cassette.jsonl"
     path.write_text(line, encoding="utf-8")
     with pytest.raises(AssemblyError, match="line 1"):
-        recorded.load("vendor", "codes", path)
+        recorded.load("vendor", path)
     with pytest.raises(AssemblyError, match="cannot be read"):
-        recorded.load("vendor", "codes", tmp_path / "absent")
+        recorded.load("vendor", tmp_path / "absent")
