@@ -220,7 +220,7 @@ def _committed(found: Course, case: Case) -> Verdict:
         case.action.action_id,
         case.resolution.object_id,
         repair=found.contract.repair,
-        options=_options(case, decider) if terminal is Terminal.CLARIFY else (),
+        options=_options(case, decider, reasons) if terminal is Terminal.CLARIFY else (),
         inert=_inert(case.configuration),
         slots=case.filled.values,
     )
@@ -435,15 +435,41 @@ CHECKS: tuple[tuple[Reserved, Check], ...] = (
 OFFERED = (Reserved.DIRECTION, Reserved.ACTION, Reserved.SLOT, Reserved.CONFIDENCE)
 """Checks that leave the object as it is: what they close may be offered as it stands."""
 
+SEVERAL = frozenset({"SEVERAL_REQUESTS", "DIRECTION_MIXED", "ANOTHER_WRITE_ASKED"})
+"""Reasons that say that the text asks for something else too: the writes among it are offered."""
 
-def _options(case: Case, decider: str) -> tuple[Option, ...]:
+
+def _options(case: Case, decider: str, reasons: tuple[str, ...]) -> tuple[Option, ...]:
     """The pairs that a clarification offers: the committed action with each object that would be permitted."""
+    beside = _asked_beside(case) if SEVERAL & set(reasons) else ()
     ids = case.resolution.options
-    if decider in OFFERED and not _object_check(case):
+    if (beside or decider in OFFERED) and not _object_check(case):
         ids = (case.resolution.object_id,)
     lists = closed_lists(case.configuration.registry.entries, case.situation.session)
-    known = (i for i in ids if i == NONE or entry_of(lists, i) is not None)
-    return tuple(Option(case.action.action_id, i) for i in known)
+    known = tuple(i for i in ids if i == NONE or entry_of(lists, i) is not None)
+    if beside:
+        known = known if len(known) == 1 else (UNRESOLVED,)
+    return tuple(Option(case.action.action_id, i) for i in known) + beside
+
+
+def _asked_beside(case: Case) -> tuple[Option, ...]:
+    """The other writes that the text asks for, each with its object if that is clear.
+
+    An object is UNRESOLVED where it must be asked for once its request is chosen.
+    """
+    actions = dict.fromkeys(asked.actions[0] for asked in case.findings.asked)
+    if any(len(asked.actions) > 1 for asked in case.findings.asked):
+        return ()
+    options: list[Option] = []
+    for action_id in actions:
+        if action_id != case.action.action_id:
+            action = case.configuration.catalog.actions[action_id]
+            entries = case.configuration.registry.entries
+            found = resolve(action, case.findings, case.situation, entries)
+            other = case._replace(action=action, resolution=found)
+            object_id = UNRESOLVED if _object_check(other) else found.object_id
+            options.append(Option(action_id, object_id))
+    return tuple(options)
 
 
 def _inert(configuration: Configuration) -> tuple[str, ...]:

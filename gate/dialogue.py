@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from gate.configuration import Configuration
+from gate.direction import direction
 from gate.findings import Findings
 from gate.normalise import fold
 from gate.objects import Mention, Status
-from gate.records import NONE, Direction, Entry, Option
+from gate.records import NONE, UNRESOLVED, Direction, Entry, Option
 from gate.slots import SlotFound, merge
 
 _MARKS: Final = " .,;:!()\"'。、「」"
@@ -168,15 +169,22 @@ def chosen(opening: Findings, turn: Findings, option: Option) -> Findings:
     """The opening turn's findings with the option that a later turn picked.
 
     Where that turn asks for something itself, its words are the action evidence; choosing is none.
+    What else the opening turn asks for is left: of several requests one was chosen.
     """
     spoken = turn if turn.asked else opening
+    asked = tuple(a for a in spoken.asked if option.action_id in a.actions)
+    cues, way = spoken.cues, spoken.direction
+    if spoken.asked and not asked:
+        cues = tuple(c for c in cues if c.direction is not Direction.WRITE)
+        way = direction(cues)
     return opening._replace(
-        direction=spoken.direction,
-        cues=spoken.cues,
-        asked=spoken.asked,
+        direction=way,
+        cues=cues,
+        asked=asked,
         request_clauses=spoken.request_clauses,
+        several_requests=False,
         slots=merge(opening.slots, turn.slots),
-        chosen=option.object_id,
+        chosen="" if option.object_id == UNRESOLVED else option.object_id,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from gate import complement as complement_reading
@@ -12,6 +13,7 @@ from gate.complement import NOUNS, Reading, Span, is_head, reading
 from gate.government import VERBS, governed
 from gate.lexicon import (
     CONJUNCTION,
+    JOINER,
     PARTICLE,
     QUESTION,
     READ,
@@ -143,10 +145,30 @@ def direction(found: Sequence[Cue]) -> Direction:
     return kinds.pop() if kinds else Direction.UNDECLARED
 
 
-def several_requests(clauses: Sequence[Clause]) -> bool:
-    """True if a declared conjunction joins two clauses that each ask for something."""
+def several_requests(text: str, clauses: Sequence[Clause]) -> bool:
+    """True if a declared conjunction joins two clauses that each ask for something, or a joiner two
+    commands to tell something, no mark between them (show my balance and list my transactions).
+
+    Commands behind a mark may be about one thing (先看波动，再说明统计区间). A write beside a read
+    is no such case: its confirmation says that the question is not answered.
+    """
     joints = [i for i, c in enumerate(clauses) if c.tags & CONJUNCTION]
-    return any(_asks_any(clauses[:i]) and _asks_any(clauses[i:]) for i in joints)
+    if any(_asks_any(clauses[:i]) and _asks_any(clauses[i:]) for i in joints):
+        return True
+    pairs = pairwise(clauses)
+    return any(_commands_to_tell(a) and _commands_to_tell(b) and _joined(text, b) for a, b in pairs)
+
+
+def _joined(text: str, clause: Clause) -> bool:
+    unmarked = text[: clause.start].rstrip()[-1:].isalnum()
+    return unmarked and any(h.start == clause.start and h.tags & JOINER for h in clause.hits)
+
+
+def _commands_to_tell(clause: Clause) -> bool:
+    """True for a bare imperative whose own verb asks for information."""
+    if not (clause.request and clause.bare):
+        return False
+    return any(h.start == clause.asks_from and h.tags & READ for h in clause.hits)
 
 
 def _asks_any(clauses: Sequence[Clause]) -> bool:

@@ -43,8 +43,10 @@ def bounded(appliance: Appliance, routed: Routed) -> Answered:
     message = routed.question
     if message is None:
         names = offered(appliance, routed)
+        several = len({option.action_id for option in verdict.options}) > 1
+        rule_id = Reserved.MULTI.value if several else verdict.rule_id
         message = _asked(appliance, routed) or messages.bounded(
-            pack, verdict.terminal, verdict.rule_id, names
+            pack, verdict.terminal, rule_id, names
         )
     return Answered(
         routed, verdict.terminal, verdict.rule_id, BOUNDED, message, reasons=verdict.reason_codes

@@ -245,7 +245,7 @@ CONTROLLER = (
     Mutant("controller", "closing_terminal_dispatches",
            "terminal = case.configuration.terminals[closing[0]]", "pass"),
     Mutant("controller", "no_options",
-           "_options(case, decider) if terminal is Terminal.CLARIFY else ()", "()"),
+           "_options(case, decider, reasons) if terminal is Terminal.CLARIFY else ()", "()"),
     Mutant("controller", "nothing_stands_as_it_is",
            "    if decider in OFFERED and not _object_check(case):\n", "    if False:\n"),
     Mutant("controller", "confirmations_are_offered",

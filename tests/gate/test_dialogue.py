@@ -14,7 +14,7 @@ from gate.dialogue import chosen, filled, given, is_yes, named, pick
 from gate.direction import Asked, Cue
 from gate.findings import Findings, find
 from gate.objects import Mention, Status
-from gate.records import NONE, Direction, Entry, Option, Request, Session
+from gate.records import NONE, UNRESOLVED, Direction, Entry, Option, Request, Session
 from gate.slots import SlotFound
 from tests.gate.small import findings
 from tests.gate.texts import INSTITUTIONS, demo
@@ -411,3 +411,18 @@ def test_the_one_object_that_is_named_is_taken(text: str, object_id: str | None)
     turn = find(demo(), Request("r-1", "web", text, session=SESSION))
     found = named(demo(), "FREEZE_CARD", text, turn, entries())
     assert found == (Option("FREEZE_CARD", object_id) if object_id else None)
+
+
+def test_of_several_requests_the_chosen_one_is_left() -> None:
+    both = OPENING._replace(
+        several_requests=True,
+        direction=Direction.MIXED,
+        asked=(*OPENING.asked, Asked(30, 36, ("CLOSE_ACCOUNT",))),
+        cues=(Cue(0, 6, Direction.WRITE), Cue(30, 36, Direction.READ)),
+    )
+    freeze = chosen(both, findings(), CARDS[0])
+    assert (freeze.several_requests, freeze.asked) == (False, OPENING.asked)
+    assert freeze.direction is Direction.MIXED
+    read = chosen(both, findings(), Option("CARD_STATUS", UNRESOLVED))
+    assert (read.direction, read.asked, read.chosen) == (Direction.READ, (), "")
+    assert read.cues == (Cue(30, 36, Direction.READ),)
