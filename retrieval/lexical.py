@@ -88,16 +88,22 @@ def load(folder: Path) -> BM25:
     return BM25.load(folder, show_progress=False)
 
 
-def rarity(index: BM25, tokens: Sequence[str]) -> NDArray[np.float64]:
-    """How rare each word is in this partition: BM25's inverse document frequency, smoothed."""
-    held = index.vocab_dict
-    pointers = index.scores["indptr"]
-    number = index.scores["num_docs"]
-    counts = [pointers[held[t] + 1] - pointers[held[t]] if t in held else 0 for t in tokens]
-    value: NDArray[np.float64] = np.log(
-        1 + (number - np.array(counts) + 0.5) / (np.array(counts) + 0.5)
-    )
-    return value
+def covered(index: BM25, tokens: Sequence[str], rows: Sequence[int]) -> NDArray[np.float64]:
+    """The share of a request's words that each of these texts holds, a rare word counting more.
+
+    A word weighs as in BM25 (inverse document frequency, smoothed); 0 for a request without words.
+    """
+    wanted = sorted(set(tokens))
+    shares, total = np.zeros(len(rows)), 0.0
+    pointers, number = index.scores["indptr"], index.scores["num_docs"]
+    for token in wanted:
+        column = index.vocab_dict.get(token)
+        first, last = (0, 0) if column is None else (pointers[column], pointers[column + 1])
+        held = index.scores["indices"][first:last]
+        weight = float(np.log(1 + (number - len(held) + 0.5) / (len(held) + 0.5)))
+        shares += weight * np.isin(rows, held)
+        total += weight
+    return shares / total if total else shares
 
 
 def scores(index: BM25, tokens: Sequence[str]) -> NDArray[np.float32]:

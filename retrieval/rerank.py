@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from retrieval.chunk import Chunk
 
@@ -40,17 +41,35 @@ class Candidate:
 
 Reranker = Callable[[str, Sequence[Candidate]], Sequence[float]]
 
-FORM: Mapping[str, float] = {
-    "dense": 1.0,
-    "title": 0.3,
-    "sentence": 0.7,
-    "covered": 0.3,
-}
+FORM: Mapping[str, float] = MappingProxyType(
+    {"dense": 1.25, "title": 0.2, "sentence": 0.4, "covered": 0.07, "bm25": 0.12}
+)
+"""Fitted by random search on the `fit` half of `eval/suites/reg_e`; `python -m eval.bench_retrieval`
+reports what every part is worth."""
+
+SUFFICIENT = 0.98
+"""Least score of the best candidate for anything to be answered; fitted on the same half."""
 
 
 def lexical_dense(_query: str, candidates: Sequence[Candidate]) -> Sequence[float]:
-    """The weighted sum of passage, title and sentence cosines and of the covered words."""
-    return [sum(weight * getattr(c, name) for name, weight in FORM.items()) for c in candidates]
+    """The weighted sum of passage, title and sentence cosines, of the covered words, and of BM25 as
+    a share of its best."""
+    best = max((_bm25(c) for c in candidates), default=0.0) or 1.0
+    return [_form(c) + FORM["bm25"] * _bm25(c) / best for c in candidates]
+
+
+def _form(c: Candidate) -> float:
+    return (
+        FORM["dense"] * c.dense
+        + FORM["title"] * c.title
+        + FORM["sentence"] * c.sentence
+        + FORM["covered"] * c.covered
+    )
+
+
+def _bm25(candidate: Candidate) -> float:
+    place = candidate.channels.get("bm25")
+    return place.score if place else 0.0
 
 
 def as_fused(_query: str, candidates: Sequence[Candidate]) -> Sequence[float]:

@@ -18,14 +18,15 @@ from retrieval import lexical, vectors
 from retrieval.chunk import Chunk
 from retrieval.index import Index, Partition
 from retrieval.protocols import Encoder, Vectors
-from retrieval.rerank import Candidate, Place, Reranker, lexical_dense
+from retrieval.rerank import SUFFICIENT, Candidate, Place, Reranker, lexical_dense
+from retrieval.rewrite import rewritten
 
 RRF_K = 60
 DEPTH = 50
 """How many of each channel's best are fused, and how many of the fused are reranked."""
 DENSE, TITLE, BM25 = "dense", "title", "bm25"
 CHANNELS = (DENSE, TITLE, BM25)
-WEIGHTS: Mapping[str, float] = MappingProxyType({DENSE: 1.0, TITLE: 0.5, BM25: 1.0})
+WEIGHTS: Mapping[str, float] = MappingProxyType({DENSE: 1.0, TITLE: 0.3, BM25: 1.0})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +61,22 @@ def search(
     k: int = 5,
     weights: Mapping[str, float] = WEIGHTS,
     reranker: Reranker = lexical_dense,
+    form: Callable[[str], str] = rewritten,
 ) -> tuple[Hit, ...]:
     """The best `k` passages that the asker may see, best first; fewer where there are fewer.
 
     `collection` keeps to one collection's documents, `on` to those in force on that day. Equal
-    scores are ordered by chunk id, so the order never depends on the build. BrokenIndexError where
+    scores are ordered by chunk id, so the order never depends on the build. `form` turns the query
+    into what is searched for. BrokenIndexError where
     the encoder gives another dimension than the index has, or no numbers.
     """
     parts = index.visible(entitlements)
     if not parts or not query.strip() or k < 1:
         return ()
-    vector = vectors.checked(encoder.encode([query]), 1, index.dimensions)
+    asked = form(query)
+    vector = vectors.checked(encoder.encode([asked]), 1, index.dimensions)
     masks = [part.wanted(collection, on) for part in parts]
-    tokens = lexical.words(query)
+    tokens = lexical.words(asked)
     places = {
         channel: _ranked(parts, _CHANNEL[channel], vector, tokens, masks)
         for channel in CHANNELS
@@ -80,10 +84,21 @@ def search(
     }
     fused = _fuse(places, weights)
     best = sorted(fused, key=lambda key: (-fused[key], _name(parts, key)))[:DEPTH]
-    candidates = [_candidate(parts, key, vector, tokens, places, fused[key]) for key in best]
+    covered = _covered(parts, best, tokens)
+    candidates = [_candidate(parts, key, vector, places, fused[key], covered[key]) for key in best]
     scores = reranker(query, candidates)
     order = sorted(range(len(best)), key=lambda i: (-scores[i], candidates[i].chunk.chunk_id))
     return tuple(_hit(candidates[i], scores[i]) for i in order[:k])
+
+
+def sufficient(hits: Sequence[Hit], least: float = SUFFICIENT) -> bool:
+    """True if the best passage fits well enough for anything to be answered from the hits."""
+    return bool(hits) and hits[0].reranked >= least
+
+
+def as_asked(query: str) -> str:
+    """The query form that adds nothing."""
+    return query
 
 
 def _name(parts: Sequence[Partition], key: _Key) -> str:
@@ -158,13 +173,24 @@ def _fuse(
     return fused
 
 
+def _covered(
+    parts: Sequence[Partition], keys: Sequence[_Key], tokens: Sequence[str]
+) -> dict[_Key, float]:
+    found: dict[_Key, float] = {}
+    for number, part in enumerate(parts):
+        mine = [key for key in keys if key[0] == number]
+        shares = lexical.covered(part.bm25, tokens, [row for _, row in mine])
+        found |= dict(zip(mine, shares.tolist(), strict=True))
+    return found
+
+
 def _candidate(
     parts: Sequence[Partition],
     key: _Key,
     vector: Vectors,
-    tokens: Sequence[str],
     places: Mapping[str, Mapping[_Key, Place]],
     fused: float,
+    covered: float,
 ) -> Candidate:
     part, row = parts[key[0]], key[1]
     chunk = part.chunks[row]
@@ -175,17 +201,8 @@ def _candidate(
         dense=float(part.dense.reconstruct(row) @ vector[0]),
         title=float(part.titles.reconstruct(int(part.title_rows[row])) @ vector[0]),
         sentences=tuple((part.sentences[row] @ vector[0]).tolist()),
-        covered=_covered(part, row, tokens),
+        covered=covered,
     )
-
-
-def _covered(part: Partition, row: int, tokens: Sequence[str]) -> float:
-    wanted = sorted(set(tokens))
-    if not wanted:
-        return 0.0
-    weights = lexical.rarity(part.bm25, wanted)
-    held = set(lexical.words(part.chunks[row].indexed_text))
-    return float(sum(w for t, w in zip(wanted, weights, strict=True) if t in held) / weights.sum())
 
 
 def _hit(candidate: Candidate, reranked: float) -> Hit:
