@@ -55,9 +55,7 @@ def of(fields: Mapping[str, Any]) -> str:
         "" if policy is None else POLICY.format(**policy["rates"], calibrator=policy["calibrator"])
     )
     return TEMPLATE.format(
-        **fields["recipe"],
-        **fields["texts"],
-        **fields["made_by"],
+        **{**fields["recipe"], **fields["texts"], **fields["made_by"]},
         base=fields["base"]["folder"],
         base_files=", ".join(f"`{n}` {d}" for n, d in fields["base"]["files"].items()),
         labels=len(fields["codes_of"]),

@@ -1,9 +1,11 @@
 """The proposer's training loss: cross-entropy over the legal codes, with as little read as possible.
 
 The prompt's static part is some hundred tokens and the same for every text; a request is about
-twenty. So a step reads the static part once and the batch's requests behind it. The layers below
-the adapter never change: what they make of the static part and of every request is computed once.
-Both give the same numbers as reading every prompt whole through all layers.
+twenty. So requests are read behind a state of the static part that is kept. The layers below the
+adapter never change: what they make of the static part and of every request is computed once, which
+gives the same numbers as reading every prompt whole. What the upper layers make of the static part
+changes with the adapter; it is read anew every `REFRESH` steps, and no gradient flows through it:
+that is an approximation of training, not of serving.
 
 The loss is on one token, the code that the served choice reads, and over the legal codes alone, as
 they are masked when serving.
@@ -20,6 +22,9 @@ from inference.backends.embedded import control_tokens, framing, single_tokens
 from inference.question import Question
 
 Ids = Sequence[int]
+
+REFRESH = 3
+"""Steps for which what the upper layers make of the static part is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,8 @@ class Halves:
 
         self._model, self._inner = model, model.base_model
         self._all, self._norm = self._inner.layers, self._inner.norm
-        self._below = below
+        self._below, self._calls = below, 0
+        self._upper_kept: Any = None
         head = model.get_output_embeddings().weight
         self._codes = head[list(prefix.codes)].detach().float()
         self._lower()
@@ -86,8 +92,12 @@ class Halves:
 
         batch = torch.nn.utils.rnn.pad_sequence(list(states), batch_first=True)
         ends = torch.tensor([len(row) - 1 for row in states], device=batch.device)
-        _, kept = self._read(inputs_embeds=self._start)
-        found, _ = self._read(_shared(kept, len(states)), inputs_embeds=batch)
+        if self._calls % REFRESH == 0:
+            with torch.no_grad():
+                _, self._upper_kept = self._read(inputs_embeds=self._start)
+        self._calls += 1
+        shared = _shared(self._upper_kept, len(states))
+        found, _ = self._read(shared, inputs_embeds=batch)
         last = found[torch.arange(len(states), device=batch.device), ends]
         return last.float() @ self._codes.T
 

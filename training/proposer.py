@@ -33,7 +33,8 @@ from inference.backends import adapters, embedded
 from training import proposer_policy
 from training.errors import TrainingError
 from training.labels import Example, read, split
-from training.prefix_loss import Halves, Prefix
+from training.prefix_loss import REFRESH, Halves, Prefix
+from training.router import one_thread
 from training.unseen import Watch, unwatched
 
 
@@ -46,7 +47,7 @@ class Recipe:
     rank: int = 16
     scale: float = 2.0
     """What the low-rank product is multiplied with; peft's lora_alpha is scale times rank."""
-    epochs: int = 3
+    epochs: int = 2
     batch_size: int = 32
     learning_rate: float = 1e-3
     warm_up: int = 10
@@ -69,8 +70,8 @@ CODE = tuple(
     Path(__file__).with_name(name) for name in ("proposer.py", "prefix_loss.py", "labels.py")
 )
 LIBRARIES = ("torch", "transformers", "peft")
-EVERY = 10
-"""Batches from one checkpoint to the next."""
+EVERY = 2 * REFRESH
+"""Batches from one checkpoint to the next; going on from one then changes nothing."""
 BUCKET = 20
 """Batches whose texts are drawn together and sorted by length, so that little is padded."""
 
@@ -115,7 +116,8 @@ def train(
     out.parent.mkdir(parents=True, exist_ok=True)
     checkpoint = out.with_name(f".{out.name}.checkpoint")
     until = None if minutes is None else started + 60 * minutes
-    found = fit(base, task, kept, recipe, checkpoint, watch, until)
+    with one_thread():
+        found = fit(base, task, kept, recipe, checkpoint, watch, until)
     if found is None:
         return None
     model, seconds = found
@@ -274,16 +276,10 @@ def fit(
     learning, name = Learning.of(tuned, recipe, len(batches)), _key(base, task, examples, recipe)
     first, spent = _resume(checkpoint, name, learning)
     halves = Halves(model, prefix, max(0, model.config.num_hidden_layers - recipe.layers))
-    losses = []
     for step in watch(range(first, len(batches)), "batches", len(batches) - first):
-        losses.append(learning.step(halves, batches[step], rows))
+        learning.step(halves, batches[step], rows)
         if (step + 1) % EVERY == 0 or step + 1 == len(batches):
             _keep(checkpoint, name, step + 1, spent + time.monotonic() - started, learning)
-            print(
-                f"{step + 1} {sum(losses) / len(losses):.3f} {spent + time.monotonic() - started:.0f}",
-                flush=True,
-            )
-            losses = []
             if until is not None and time.monotonic() > until and step + 1 < len(batches):
                 return None
     halves.whole()

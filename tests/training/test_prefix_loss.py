@@ -1,4 +1,4 @@
-"""The training loss: the same numbers and gradients as reading every prompt whole through all layers."""
+"""The training loss: the same numbers as reading every prompt whole, gradients by the request's path."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from inference.backends import embedded
 from inference.errors import BackendError
 from tests.inference import tiny_causal
+from training import prefix_loss
 from training.prefix_loss import Halves, Prefix
 from training.proposer import Recipe, with_adapter
 
@@ -43,27 +44,63 @@ def whole_logits(model: Any, prefix: Prefix, request: list[int]) -> Any:
     return model(ids).logits[0, -1, list(prefix.codes)]
 
 
-def test_loss_and_gradients_equal_those_of_whole_prompts(tiny: tuple[Any, Any]) -> None:
+def test_loss_equals_that_of_whole_prompts(tiny: tuple[Any, Any]) -> None:
+    import torch
+
+    tokenizer, model = tiny
+    prefix = Prefix.of(tokenizer, STATIC, "ABC")
+    stirred(model)
+    requests = [prefix.request(tokenizer, text) for text in TEXTS]
+    logits = torch.stack([whole_logits(model, prefix, ids) for ids in requests])
+    expected = torch.nn.functional.cross_entropy(logits, torch.tensor(GOLD))
+    halves = Halves(model, prefix, below=1)
+    found = halves.loss(halves.lower(requests), GOLD)
+    assert found.item() == pytest.approx(expected.item(), abs=1e-4)
+
+
+def test_gradients_equal_those_behind_a_kept_prefix(tiny: tuple[Any, Any]) -> None:
     import torch
 
     tokenizer, model = tiny
     prefix = Prefix.of(tokenizer, STATIC, "ABC")
     tuned = stirred(model)
-    requests = [prefix.request(tokenizer, text) for text in TEXTS]
-    logits = torch.stack([whole_logits(model, prefix, ids) for ids in requests])
-    expected = torch.nn.functional.cross_entropy(logits, torch.tensor(GOLD))
-    expected.backward()
     learning = [p for p in tuned.parameters() if p.requires_grad]
+    requests = [prefix.request(tokenizer, text) for text in TEXTS]
+    with torch.no_grad():
+        kept = model(torch.tensor([prefix.ids]), use_cache=True).past_key_values
+    rows = []
+    for ids in requests:
+        own = embedded._copied(kept)
+        rows.append(model(torch.tensor([ids]), cache=own).logits[0, -1, list(prefix.codes)])
+    torch.nn.functional.cross_entropy(torch.stack(rows), torch.tensor(GOLD)).backward()
     gradients = [p.grad.clone() for p in learning]
     tuned.zero_grad()
 
     halves = Halves(model, prefix, below=1)
-    found = halves.loss(halves.lower(requests), GOLD)
-    found.backward()
-    assert found.item() == pytest.approx(expected.item(), abs=1e-4)
+    halves.loss(halves.lower(requests), GOLD).backward()
     assert any(float(g.abs().max()) > 1e-4 for g in gradients)
     for parameter, gradient in zip(learning, gradients, strict=True):
         assert torch.allclose(parameter.grad, gradient, atol=1e-5)
+
+
+def test_static_part_is_read_anew_after_some_steps(
+    tiny: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    tokenizer, model = tiny
+    monkeypatch.setattr(prefix_loss, "REFRESH", 2)
+    prefix = Prefix.of(tokenizer, STATIC, "ABC")
+    tuned = stirred(model)
+    halves = Halves(model, prefix, below=1)
+    states = halves.lower([prefix.request(tokenizer, "price")])
+    halves.logits(states)
+    with torch.no_grad():
+        for parameter in tuned.parameters():
+            if parameter.requires_grad:
+                parameter.mul_(1.5)
+    stale, fresh = halves.logits(states), halves.logits(states)
+    assert not torch.allclose(stale, fresh)
 
 
 def test_model_is_whole_again_afterwards(tiny: tuple[Any, Any]) -> None:
