@@ -135,6 +135,7 @@ def train(
             "out": out.as_posix(),
         },
         "texts": {"trained": len(kept), "held_back": len(held)},
+        "held_back_texts": sorted(adapters.text_digest(example.text) for example in held),
         "libraries": {name: version(name) for name in LIBRARIES},
         "seconds": round(seconds),
         "calibrated": False,

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gate.records import Abstain, OutOfScope, Proposal, TierAnswer
+from inference.backends import adapters
 from inference import artefacts
 from inference.calibration import folds
 from inference.calibration.selection import Sample
@@ -27,6 +28,8 @@ from inference.calibration.thresholds import ASKS, RIGHT, UNKNOWN, WRONG
 from inference.classifiers import encoded, reading
 from inference.encoder import TorchEncoder
 from inference.question import Question
+from inference.tiers.cascade import InLanguages
+from inference.tiers.proposer import ProposerTier
 from inference.tiers import Tier
 from inference.tiers.scores import OUT_OF_SCOPE
 from training import lexical, linear, router
@@ -126,10 +129,16 @@ def ask(
     watch: Watch = unwatched,
     texts: int = ASKED,
 ) -> Unseen:
-    """With what the next tier makes of the least sure texts, which are passed on before all others."""
+    """With what the next tier makes of the least sure texts, which are passed on before all others.
+
+    What it makes of a text that it was trained on says nothing; such texts are left out.
+    """
     examples = read(data)
     outcomes = np.full(len(examples), UNKNOWN, dtype=np.int64)
-    first = np.argsort(unseen.sample.probabilities.max(axis=1), kind="stable")[:texts].tolist()
+    order = np.argsort(unseen.sample.probabilities.max(axis=1), kind="stable").tolist()
+    inner = tier.tier if isinstance(tier, InLanguages) else tier
+    model = inner.artefact if isinstance(inner, ProposerTier) else None
+    first = [row for row in order if not adapters.has_learnt(model, examples[row].text)][:texts]
     for row in watch(first, "texts asked", len(first)):
         example = examples[row]
         answer = tier.propose(Question(example.text, language=language)).answer

@@ -10,6 +10,7 @@ converted elsewhere from the same weights is the same base.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -61,6 +62,18 @@ def check(artefact: Artefact, codes: Mapping[str, str], prompt: str) -> None:
         raise AssemblyError(
             f"`{artefact.folder}` was trained for another catalog or prompt than this one; {RETRAIN}"
         )
+
+
+def text_digest(text: str) -> str:
+    """What a manifest calls one of the texts that were held back from training."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def has_learnt(artefact: Artefact | None, text: str) -> bool:
+    """Whether a text may be one that an adapter was trained on; False for any other model."""
+    if artefact is None or not is_adapter(artefact):
+        return False
+    return text_digest(text) not in artefact.manifest["held_back_texts"]
 
 
 def merged(model: Any, artefact: Artefact) -> Any:

@@ -59,6 +59,7 @@ class ProposerTier:
             )
         wire.check_codes(self._codes, f"tier `{name}`")
         prompt = prompts.digest(self._static)
+        self.artefact = artefact
         self.derived, self._policy = None, None
         if artefact is not None:
             adapters.check(artefact, dict(zip(self._names, self._codes, strict=True)), prompt)

@@ -16,6 +16,7 @@ from gate.load.costs import Costs
 from gate.records import Abstain
 from inference import artefacts, prompts
 from inference.artefacts import Artefact
+from inference.backends import adapters
 from inference.backends.embedded import EmbeddedBackend
 from inference.calibration import policy_file
 from inference.calibration.selection import Sample
@@ -27,6 +28,7 @@ from tests.inference import tiny_causal
 from tests.models import ROOT
 from training import proposer, proposer_policy
 from training.errors import TrainingError
+from training.labels import read
 from training.prefix_loss import REFRESH
 from training.proposer import Recipe, Task, derive, train
 
@@ -96,6 +98,9 @@ def test_artefact_says_what_it_was_made_from(
     assert told["base"]["files"] == base.manifest["files"]
     assert told["texts"] == {"trained": 34, "held_back": 17}
     assert not list(trained.folder.parent.glob(".*"))
+    texts = [example.text for example in read(data)]
+    assert sum(adapters.has_learnt(trained, text) for text in texts) == 34
+    assert not adapters.has_learnt(base, texts[0])
 
 
 def test_card_states_digests_recipe_and_figures(trained: Artefact, data: Path) -> None:
