@@ -107,10 +107,16 @@ def from_records(
     object_id: str,
     session: Session | None,
     language: str,
+    on: date | None = None,
 ) -> Draft:
-    """The rows of the action's verified query, in the words of its template."""
+    """The rows of the action's verified query, in the words of its template.
+
+    Data that is too old on the day `on` is not answered from.
+    """
     if database is None or query is None:
         return refused("NO_DATABASE")
+    if on is not None and database.snapshot.is_stale(on):
+        return refused("STALE")
     try:
         values = queries.bind(query, object_id, session, {})
         rows = database.run(query.query_id, query.sql, values)

@@ -7,7 +7,8 @@ from datetime import datetime
 from pathlib import Path
 
 from gate.load import load_institution
-from sqlpath import schema
+from sqlpath import load as loading
+from sqlpath import load_plan, schema
 from sqlpath.admit import Admit, NeedsPermission, Refuse, Unsupported, Verdict, admit
 from sqlpath.errors import QueryError
 from sqlpath.execute import Database
@@ -61,3 +62,10 @@ def judged(
 def described(config: Path) -> Schema:
     """The described tables of an institution's folder; ConfigError with file, line and fix."""
     return schema.load(config)
+
+
+def load(plan: Path, target: Path, key: bytes | None) -> Mapping[str, object]:
+    """Load a plan's tables into a sealed database; its digest, day and reports. Raises LoadError."""
+    snapshot, reports = loading.load(load_plan.load(plan), target, key)
+    as_of = snapshot.as_of.isoformat() if snapshot.as_of else None
+    return {"digest": snapshot.digest, "as_of": as_of, "tables": loading.shown(reports)}

@@ -108,6 +108,7 @@ def _draft(appliance: Appliance, routed: Routed, action: Action) -> Draft:
         object_id,
         request.session,
         pack_of(appliance, routed).language,
+        appliance.clock().date(),
     )
 
 

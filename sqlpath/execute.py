@@ -26,10 +26,18 @@ REBUILD = "build it again with `scripts/setup`"
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Which data this is: the SHA-256 of the database file, and the day it was true on."""
+    """Which data this is: the SHA-256 of the database file, the day it was true on, and the number of
+    days after which nothing is answered from it (None: no limit)."""
 
     digest: str
     as_of: date | None
+    max_age_days: int | None = None
+
+    def is_stale(self, on: date) -> bool:
+        """Whether the data is too old on that day, or of no known day although its age is limited."""
+        if self.max_age_days is None:
+            return False
+        return self.as_of is None or (on - self.as_of).days > self.max_age_days
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +53,16 @@ def manifest_path(database: Path) -> Path:
     return database.with_name(database.name + ".json")
 
 
-def write_manifest(database: Path, as_of: date, inputs: Mapping[str, str]) -> Snapshot:
+def write_manifest(
+    database: Path, as_of: date, inputs: Mapping[str, str], max_age_days: int | None = None
+) -> Snapshot:
     """Seal a freshly built database; `inputs` are digests of what it was made from."""
-    snapshot = Snapshot(_digest(database), as_of)
+    snapshot = Snapshot(_digest(database), as_of, max_age_days)
     manifest = {
         "schema_version": 1,
         "sha256": snapshot.digest,
         "as_of": as_of.isoformat(),
+        "max_age_days": max_age_days,
         "inputs": dict(inputs),
     }
     text = json.dumps(manifest, indent=1, sort_keys=True)
@@ -63,7 +74,10 @@ def read_snapshot(database: Path) -> Snapshot:
     """The manifest's snapshot, after comparing the file with it; raises SnapshotError."""
     manifest = _manifest(database)
     try:
-        snapshot = Snapshot(manifest["sha256"], date.fromisoformat(manifest["as_of"]))
+        as_of, oldest = date.fromisoformat(manifest["as_of"]), manifest.get("max_age_days")
+        if oldest is not None and type(oldest) is not int:
+            raise ValueError("`max_age_days` is no whole number")
+        snapshot = Snapshot(manifest["sha256"], as_of, oldest)
         actual = _digest(database)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SnapshotError(f"`{database}` cannot be checked: {error}; {REBUILD}") from error

@@ -54,3 +54,19 @@ def check(
     database = Path(institution.appliance.paths.database)
     digest = stores.check_queries(institution.queries.values(), database)
     terminal.json_line({"queries": len(institution.queries), "digest": digest})
+
+
+@sql.command(
+    epilog="Example: routelock sql load --plan tables/load.yaml --to var/bank.duckdb --key pseudonyms.key"
+)
+def load(
+    plan: Annotated[Path, typer.Option("--plan", help="What to load, column by column (YAML).")],
+    to: Annotated[Path, typer.Option("--to", help="The database file to replace.")],
+    key: Annotated[
+        Path | None, typer.Option("--key", help="A file with the secret of the pseudonyms.")
+    ] = None,
+) -> None:
+    """Load tables from CSV, Parquet or another database, and swap the new file in; reports as JSON."""
+    from inference import records
+
+    terminal.json_line(records.load(plan, to, key.read_bytes() if key else None))
