@@ -7,7 +7,6 @@ language and class, never a text.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -31,7 +30,7 @@ from gate.records import (
     Terminal,
     Verdict,
 )
-from inference import sinks
+from inference import ending, sinks
 
 EVIDENT = (Reserved.OBJECT, Reserved.SLOT, Reserved.CONFIDENCE, Reserved.CONFIRM)
 """What can still close behind the action evidence."""
@@ -137,4 +136,4 @@ def main(folder: Path = writes.DEMO) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

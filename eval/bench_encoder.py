@@ -36,7 +36,7 @@ from eval.errors import EvalError
 from eval.intents import bench, data, subjects
 from eval.result import host_class
 from eval.timing import Part, Ratio, timed
-from inference import artefacts, sinks
+from inference import artefacts, ending, sinks
 from inference.artefacts import Artefact
 from inference.classifiers import encoded
 from inference.encoder import GRAPH, ONNX_INT8, RUNTIMES, TORCH, TorchEncoder
@@ -249,4 +249,4 @@ def main(router: Path = ROUTER, out: Path = STORED) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

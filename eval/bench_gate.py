@@ -21,7 +21,7 @@ from eval.cedar import rules_against_cedarpy
 from eval.result import host_class
 from eval.scale import million_aliases, thousand_rules
 from eval.timing import ROUNDS, Part, Ratio
-from inference import sinks
+from inference import ending, sinks
 
 ROOT = Path(__file__).resolve().parents[1]
 ROUTEBR = ROOT.parent / "shared" / "data" / "routebr"
@@ -97,4 +97,4 @@ def main(routebr: Path = ROUTEBR, out: Path = STORED) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

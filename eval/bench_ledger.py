@@ -42,7 +42,7 @@ from gate.ledger.record import identify, seal
 from gate.ledger.verify import verify
 from gate.load import load
 from gate.records import Entry, Proposal, Request, Session
-from inference import sinks
+from inference import ending, sinks
 
 ROOT = Path(__file__).resolve().parents[1]
 STORED = ROOT / "eval" / "results" / "bench_ledger.json"
@@ -265,4 +265,4 @@ def main(arguments: Sequence[str] = (), out: Path = STORED) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    ending.run(lambda: main(sys.argv[1:]))

@@ -8,7 +8,6 @@ demo institution's words and prints counts, never a message.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,7 +18,7 @@ from gate.configuration import Configuration
 from gate.findings import find
 from gate.load import load
 from gate.records import Direction, Request
-from inference import sinks
+from inference import ending, sinks
 
 MOST: Final = 0.05
 """The largest share of messages that may be sent back."""
@@ -47,4 +46,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

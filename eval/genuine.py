@@ -7,7 +7,6 @@ everything would fail here. `python -m eval.genuine` prints counts, never texts.
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from eval.suites.writes import labels
 from eval.suites.writes.labels import Genuine
 from gate.normalise import fold
 from gate.records import Money, Proposal, Request, Session, SlotValue, Terminal
-from inference import sinks
+from inference import ending, sinks
 from inference.appliance import Appliance, open_appliance
 from inference.question import Question
 from inference.routed import Routed
@@ -193,4 +192,4 @@ def main(out: Path = OUT) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -23,7 +22,7 @@ from gate.configuration import Configuration
 from gate.findings import find
 from gate.load import load
 from gate.records import Request
-from inference import sinks
+from inference import ending, sinks
 from inference.recognition import Recogniser
 
 MOST: Final = 0.001
@@ -118,4 +117,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

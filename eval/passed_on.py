@@ -26,7 +26,7 @@ from eval.suites.demo.labels import OUT_OF_SCOPE, Label
 from gate.load import Institution, load_institution
 from gate.load.appliance import Tier as Settings
 from gate.records import Abstain, Mode, OutOfScope, Proposal, TierAnswer
-from inference import artefacts, sinks
+from inference import artefacts, ending, sinks
 from inference.appliance import open_tier
 from inference.tiers import Tier, scores
 from inference.tiers.proposer import ProposerTier
@@ -188,4 +188,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

@@ -7,7 +7,6 @@ not happen: one where another stands, or where none may fill the slot. Exit code
 from __future__ import annotations
 
 import argparse
-import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -27,7 +26,7 @@ from gate.findings import find
 from gate.load import language, load
 from gate.records import NONE, Money, Request, Session, SlotValue
 from gate.slots import fill
-from inference import sinks
+from inference import ending, sinks
 
 TYPES: Final[Mapping[str, str]] = {"own_object": "object"}
 """Types of slots by their name in the labels, where they differ."""
@@ -167,4 +166,4 @@ def main(arguments: Sequence[str] | None = None, folder: Path = DEMO) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

@@ -8,7 +8,6 @@ everything is no lock. `python -m eval.writes` runs it on the demo institution.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -39,7 +38,7 @@ from gate.records import (
     Terminal,
     Verdict,
 )
-from inference import sinks
+from inference import ending, sinks
 
 ROOT = Path(__file__).resolve().parents[1]
 DEMO = ROOT / "configs" / "demo"
@@ -288,4 +287,4 @@ def main(folder: Path = DEMO, out: Path = OUT) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

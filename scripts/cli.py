@@ -10,6 +10,7 @@ import sys
 import typer
 
 from gate.errors import RoutelockError
+from inference import ending
 from scripts import environment
 from scripts.commands import (
     bench,
@@ -54,6 +55,10 @@ app.command("answer")(serve.answer)
 def main() -> None:
     """Run the command line; a known error is one line on stderr and exit code 2."""
     environment.apply()
+    ending.run(_run)
+
+
+def _run() -> int:
     try:
         app()
     except RoutelockError as error:
@@ -65,6 +70,4 @@ def main() -> None:
             f"routelock: `{error.filename}`: {(error.strerror or 'cannot be used').lower()}; check the path"
         )
         sys.exit(2)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+    return 0

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from inference import artefacts, sinks
+from inference import artefacts, ending, sinks
 from inference.artefacts import Artefact
 from inference.calibration import folds
 from inference.calibration.selection import Sample
@@ -107,4 +106,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

@@ -10,11 +10,10 @@ derived before would no longer fit: derive it afterwards.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from inference import artefacts, sinks
+from inference import artefacts, ending, sinks
 from inference.artefacts import Artefact
 from inference.classifiers import encoded, head, store
 from inference.tiers.scores import OUT_OF_SCOPE
@@ -59,4 +58,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

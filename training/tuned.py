@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -28,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from inference import artefacts, sinks
+from inference import artefacts, ending, sinks
 from inference.artefacts import Artefact
 from inference.classifiers import encoded, head
 from inference.classifiers.head import Head
@@ -349,4 +348,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

@@ -24,7 +24,7 @@ from eval.intents import bench, cached
 from eval.intents.bench import Report
 from eval.intents.subjects import KINDS, choose, expecting
 from eval.result import host_class
-from inference import sinks
+from inference import ending, sinks
 from inference.errors import InferenceError
 
 
@@ -90,4 +90,4 @@ def _run(given: argparse.Namespace) -> Report:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)
