@@ -121,7 +121,7 @@ async def warm(entry: BackendEntry) -> Status:
     """The hand-shake: it makes the first log-probability call, which takes vLLM 20 s on a CPU."""
     server = ServerBackend(entry)
     try:
-        return await shake(server)
+        return await shake(server, READY_S)
     finally:
         await server.close()
         await asyncio.sleep(0)

@@ -21,8 +21,6 @@ from inference.backends.server import ServerBackend
 from inference.errors import AssemblyError, BackendError
 from inference.prompts import Prompt
 
-SHAKING_S: Final = 60.0
-"""Most seconds of one hand-shake; on a CPU it takes about five."""
 AGAIN_S: Final = 5.0
 """Seconds after a failed hand-shake before the next one."""
 MARKS: Final = {
@@ -103,12 +101,7 @@ class GuardedBackend:
 
     async def _shake(self) -> Status:
         self._bounded.reconnected = False
-        try:
-            async with asyncio.timeout(SHAKING_S):
-                status = await shake(self._server)
-        except TimeoutError:
-            status = Status(Health.UNHEALTHY, f"no hand-shake within {SHAKING_S:g} s")
-        return self._set(self._approved(status))
+        return self._set(self._approved(await shake(self._server)))
 
     def _approved(self, status: Status) -> Status:
         """The status, unhealthy where another identity was let through before."""

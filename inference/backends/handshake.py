@@ -25,6 +25,8 @@ NONSENSE: Final = ("zq-vlk", "xw-jrb", "kj-qqp")
 STRANGE: Final = ("甲乙/丙", "a\\b", 'say "x"', "it's", "ßø-æ", "/var/\\n", "日本/\\\"x'")
 """Ids with non-ASCII, slashes, backslashes and quotes; each has to come back exactly."""
 TOGETHER: Final = 16
+SHAKING_S: Final = 60.0
+"""Most seconds of one hand-shake; on a CPU it takes about ten."""
 SAME: Final = 1e-6
 """Greatest difference of probabilities that an adapter which is not applied would show."""
 STRUCTURED_SINCE: Final = (0, 12)
@@ -55,14 +57,17 @@ class Status:
         return self.health is Health.HEALTHY
 
 
-async def shake(server: ServerBackend) -> Status:
-    """Make the whole hand-shake; never raises for what a server says or does not say."""
+async def shake(server: ServerBackend, seconds: float = SHAKING_S) -> Status:
+    """Make the whole hand-shake; never raises for what a server says or does not say in time."""
     identity = version = ""
     try:
-        version = await _version(server)
-        identity = await _identity(server)
-        for canary in _canaries(server):
-            await canary(server)
+        async with asyncio.timeout(seconds):
+            version = await _version(server)
+            identity = await _identity(server)
+            for canary in _canaries(server):
+                await canary(server)
+    except TimeoutError:
+        return Status(Health.UNHEALTHY, f"no hand-shake within {seconds:g} s", identity, version)
     except BackendError as error:
         doubtful = error.reason in (reading.UNCONSTRAINED, reading.INVALID)
         health = Health.UNCONSTRAINED if doubtful else Health.UNHEALTHY

@@ -41,6 +41,11 @@ class ProposerTier:
         self.name = name
         self._backend = backend
         self._names = prompts.label_names(catalog)
+        if backend.form == "codes" and len(self._names) > len(prompts.CODES):
+            raise AssemblyError(
+                f"tier `{name}` has {len(self._names)} labels and there are {len(prompts.CODES)} codes; "
+                "use fewer actions, or a backend that chooses names"
+            )
         match backend.form:
             case "json":
                 self._codes, self._static = tuple(self._names), prompts.json_part(catalog)
@@ -52,11 +57,6 @@ class ProposerTier:
                     tuple(self._names.values()),
                     prompts.static_part(catalog),
                 )
-        if len(self._codes) < len(self._names):
-            raise AssemblyError(
-                f"tier `{name}` has {len(self._names)} labels and there are {len(prompts.CODES)} codes; "
-                "use fewer actions, or a backend that chooses names"
-            )
         wire.check_codes(self._codes, f"tier `{name}`")
         prompt = prompts.digest(self._static)
         self.artefact = artefact

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gate.catalog import Action
 from gate.load import load
 from gate.records import Abstain, OutOfScope, Proposal
 from inference.backends import Choice
 from inference.backends.embedded import EmbeddedBackend
 from inference.backends.scripted import ScriptedBackend
-from inference.errors import BackendError
+from inference.errors import AssemblyError, BackendError
 from inference.prompts import Prompt
 from inference.question import Question
 from inference.tiers.proposer import ProposerTier
@@ -118,3 +120,16 @@ def test_untuned_model_keeps_to_the_list_and_mostly_abstains(backend: EmbeddedBa
     answers = [real.propose(Question(text)).answer for text in asked]
     assert all(a.tier == "proposer" and a.backend == "embedded" for a in answers)
     assert sum(isinstance(a, Abstain) for a in answers) >= 3
+
+
+def test_more_labels_than_codes_are_refused_when_the_tier_opens() -> None:
+    def action(number: int) -> Action:
+        first = next(iter(CATALOG.actions.values()))
+        return replace(first, action_id=f"A{number}", name=f"Service {number}")
+
+    many = replace(CATALOG, actions={f"A{n}": action(n) for n in range(52)})
+    coded = ScriptedBackend(lambda prompt, codes: one_hot(0), form="codes")
+    with pytest.raises(AssemblyError, match="53 labels and there are 52 codes"):
+        ProposerTier("proposer", coded, many, Decimal(0))
+    named = ScriptedBackend(lambda prompt, codes: one_hot(0))
+    assert ProposerTier("proposer", named, many, Decimal(0)).versions

@@ -13,12 +13,12 @@ from gate.load.backends import BackendEntry
 from inference.backends import opening
 from inference.backends.bounded import Bounded
 from inference.backends.guarded import AGAIN_S, GuardedBackend
-from inference.backends.handshake import Health, Status
+from inference.backends.handshake import Health, Status, shake
 from inference.backends.recorded import RecordedBackend
 from inference.backends.server import ServerBackend
 from inference.errors import BackendError
 from tests.inference.backends.asking import ASKED, CODES, entry, run
-from tests.inference.backends.fault_server import FaultServer, chat, good
+from tests.inference.backends.fault_server import FaultServer, Said, chat, good
 from tests.models import PROPOSER, ROOT, model
 
 DEMO = load_institution(ROOT / "configs/demo")
@@ -146,3 +146,17 @@ def test_reasoning_is_a_second_call_whose_text_is_data(server: FaultServer) -> N
     user = second["messages"][1]["content"]
     assert "It is about a card." in user
     assert "<|im_end|>" not in user
+
+
+def test_server_that_hangs_in_the_hand_shake_is_unhealthy(server: FaultServer) -> None:
+    body = b"".join(chat("zq-vlk").pieces)
+    server.canaries = lambda asked: Said(
+        tuple(body[i : i + 1] for i in range(len(body))), pause_s=1
+    )
+
+    async def work(backend: GuardedBackend) -> Status:
+        return await shake(backend._server, 0.5)
+
+    status = run(server, work)
+    assert (status.health, status.reason) == (Health.UNHEALTHY, "no hand-shake within 0.5 s")
+    assert status.identity
