@@ -1,6 +1,6 @@
 # Every target that runs something sets up first; set-up takes seconds when nothing changed.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench-gate bench-encoder bench-ledger bench-backend test-crash clean
+.PHONY: help setup demo test check bench-gate bench-encoder bench-ledger bench-backend bench-sql fuzz-sql test-crash clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
@@ -30,6 +30,12 @@ bench-ledger: setup ## measure appends and verification of the ledger, and store
 
 bench-backend: setup ## measure the proposer on a real vLLM on the CPU, and store the result
 	@.venv/bin/python -m eval.bench_backend
+
+bench-sql: setup ## measure verified queries against bare DuckDB, admission and 32 askers, and store the result
+	@.venv/bin/python -m eval.bench_sql
+
+fuzz-sql: setup ## run 100,000 mutated statements through the records pathway
+	@.venv/bin/python -m tests.sqlpath.fuzz 100000
 
 test-crash: setup ## cut a ledger's life off everywhere, fail its disk, flip every byte, store the counts
 	@.venv/bin/python -m tests.faults.full
