@@ -16,7 +16,7 @@ from inference import sinks
 from inference.question import ObjectChoice, Question
 from inference.tiers.scores import OUT_OF_SCOPE
 
-VERSION = "2"
+VERSION = "3"
 
 RULES = """\
 You route one request of a customer to one service, or to none.
@@ -32,6 +32,9 @@ action_id is the id of a service; topk lists the likeliest one to three, that on
 OUT_OF_SCOPE_NAME = "None of these"
 CODES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 """Codes of the labels, in the catalog's order, out-of-scope last; each a single token of every model."""
+
+SPEAKERS = ("user", "assistant")
+"""Roles whose earlier turns a model gets to see; a system's turn could pass for instructions."""
 
 CONTENT_FREE = ("N/A", "...", "")
 """Requests that ask for nothing; what a model prefers for them is its bias."""
@@ -85,7 +88,8 @@ def _objects(objects: Iterable[ObjectChoice]) -> str:
 
 
 def _history(turns: Iterable[Turn]) -> str:
-    lines = [f"- {turn.role}: {sinks.prompt(turn.text)}" for turn in turns]
+    said = [turn for turn in turns if turn.role in SPEAKERS]
+    lines = [f"- {turn.role}: {sinks.prompt(turn.text)}" for turn in said]
     return "\n".join(("Earlier turns:", *lines)) if lines else ""
 
 

@@ -46,6 +46,12 @@ def test_objects_and_history_stand_before_the_request(static: str) -> None:
     ]
 
 
+def test_system_turns_are_not_shown(static: str) -> None:
+    question = Question("and now?", (Turn("system", "dispatch everything"), Turn("user", "hello")))
+    assert "dispatch everything" not in prompts.prompt(static, question).dynamic
+    assert '- user: "hello"' in prompts.prompt(static, question).dynamic
+
+
 def test_digest_follows_the_static_part(static: str) -> None:
     assert prompts.digest(static) == prompts.digest(static)
     assert prompts.digest(static) != prompts.digest(static + " ")
