@@ -24,16 +24,20 @@ from eval.result import host_class
 from eval.statistics import mean, percentile, wilson
 from eval.suites.reg_e.questions import COUNTED, WORDINGS, Question, read, section
 from inference import sinks
-from retrieval import index as stored
-from retrieval.answer import extract
-from retrieval.chunk import Chunk, chunk
-from retrieval.document import Source
-from retrieval.evidence import closed_list
-from retrieval.index import Index
-from retrieval.ingest import read as ingest
-from retrieval.protocols import Encoder, Vectors
-from retrieval.rerank import SUFFICIENT, as_fused
-from retrieval.search import WEIGHTS, Hit, as_asked, search
+from inference.library import (
+    SUFFICIENT,
+    WEIGHTS,
+    Encoder,
+    Hit,
+    Index,
+    Vectors,
+    as_asked,
+    as_fused,
+    closed_list,
+    extract,
+    of_folder,
+    search,
+)
 
 STORED = Path(__file__).resolve().parent / "results" / "bench_retrieval.json"
 DEPTHS = (1, 5, 10, 50)
@@ -82,16 +86,6 @@ class Ranks:
     question: Question
     file: int | None
     passage: int | None
-
-
-def built(data: Path, encoder: Encoder, folder: Path) -> Index:
-    """The index over every Markdown file of `data`."""
-    chunks: list[Chunk] = []
-    for path in sorted(data.glob("*.md")):
-        title = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
-        chunks += chunk(ingest(data, Source(path.name, title, "1", ("public",))))
-    stored.build(chunks, encoder, folder, {})
-    return stored.open_index(folder, encoder.digest)
 
 
 def ranks(hits: Sequence[Hit], question: Question) -> Ranks:
@@ -187,7 +181,7 @@ def run(data: Path, encoder: Encoder, tell: Callable[[str], None]) -> dict[str, 
     asked = read()
     with tempfile.TemporaryDirectory() as scratch:
         started = time.perf_counter()
-        index = built(data, kept, Path(scratch))
+        index = of_folder(data, kept, Path(scratch))
         seconds = time.perf_counter() - started
         size = sum(path.stat().st_size for path in Path(scratch).rglob("*") if path.is_file())
         tell(f"built in {seconds:.0f} s")

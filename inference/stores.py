@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
@@ -12,9 +13,8 @@ from gate.load.documents import DocumentEntry
 from gate.load.queries import Query
 from inference.artefacts import sha256
 from retrieval import answer, chunk, document, index, ingest, lexical, vectors
-from retrieval.chunk import Chunk
-from retrieval.document import Source
-from retrieval.errors import BrokenIndexError
+from retrieval.document import Document, Source
+from retrieval.errors import BrokenIndexError, IngestError
 from retrieval.formats import docx, html, markdown, pdf, pieces, text
 from retrieval.index import Index
 from retrieval.protocols import Encoder
@@ -64,12 +64,45 @@ def index_inputs(institution: Institution, encoder: Encoder) -> dict[str, str]:
     return {**files, **code, "documents.yaml": declared, "encoder": encoder.digest}
 
 
-def build_index(institution: Institution, encoder: Encoder, folder: Path) -> str:
-    """Ingest every declared document and make the new index current; returns its digest."""
-    chunks: list[Chunk] = []
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A new index: its digest, how many documents it holds, and which were the same as another."""
+
+    digest: str
+    documents: int
+    duplicates: Mapping[str, str]
+
+
+def build_index(institution: Institution, encoder: Encoder, folder: Path) -> Built:
+    """Ingest every declared document and make the new index current.
+
+    A document that equals an earlier one in bytes, labels, collections and days is indexed once.
+    BrokenIndexError names every document that cannot be read; the index in use then stays.
+    """
+    documents, problems = [], []
     for source in sources(institution):
-        chunks.extend(chunk.chunk(ingest.read(institution.folder, source)))
-    return index.build(chunks, encoder, folder, index_inputs(institution, encoder))
+        try:
+            documents.append(ingest.read(institution.folder, source))
+        except IngestError as error:
+            problems.append(str(error))
+    if problems:
+        listed = "\n".join(f"  {problem}" for problem in problems)
+        raise BrokenIndexError(f"{len(problems)} document(s) cannot be read:\n{listed}")
+    kept, duplicates = _distinct(documents)
+    chunks = [part for item in kept for part in chunk.chunk(item)]
+    digest = index.build(chunks, encoder, folder, index_inputs(institution, encoder))
+    return Built(digest, len(kept), duplicates)
+
+
+def _distinct(documents: Sequence[Document]) -> tuple[list[Document], dict[str, str]]:
+    first: dict[object, Document] = {}
+    duplicates = {}
+    for item in documents:
+        alike = replace(item.source, file="", title="", version="")
+        known = first.setdefault((item.sha256, alike), item)
+        if known is not item:
+            duplicates[item.source.file] = known.source.file
+    return list(first.values()), duplicates
 
 
 def index_is_current(institution: Institution, encoder: Encoder, folder: Path) -> bool:

@@ -44,8 +44,7 @@ Reranker = Callable[[str, Sequence[Candidate]], Sequence[float]]
 FORM: Mapping[str, float] = MappingProxyType(
     {"dense": 1.25, "title": 0.2, "sentence": 0.4, "covered": 0.07, "bm25": 0.12}
 )
-"""Fitted by random search on the `fit` half of `eval/suites/reg_e`; `python -m eval.bench_retrieval`
-reports what every part is worth."""
+"""Fitted by random search on one half of our own questions about Regulation E."""
 
 SUFFICIENT = 0.98
 """Least score of the best candidate for anything to be answered; fitted on the same half."""

@@ -1,8 +1,7 @@
 """Search: entitlements choose partitions before any score; channels, one fused order, a reranker.
 
 The fused score is weighted Reciprocal Rank Fusion (Cormack, Clarke and Büttcher, SIGIR 2009) with
-k = 60. Its weights and the reranker's were fitted by `eval.bench_retrieval` on the `fit` half of
-the questions in `eval/suites/reg_e`.
+k = 60. Its weights and the reranker's were fitted on one half of our own questions about Regulation E.
 """
 
 from __future__ import annotations
