@@ -23,7 +23,15 @@ from inference.backends.embedded import EmbeddedBackend
 from inference.calibration import fit, policy_file
 from inference.calibration.policy import Policy, costs_of, margins, rates, reactions
 from inference.calibration.selection import WEIGHTS, Sample
-from inference.calibration.thresholds import ASKS, NextTier, Slack, Thresholds, derivation, derive
+from inference.calibration.thresholds import (
+    ASKS,
+    NextTier,
+    Slack,
+    Thresholds,
+    derivation,
+    derive,
+    pointless,
+)
 from inference.question import Question
 from training import card
 from training.errors import TrainingError
@@ -97,6 +105,9 @@ def choose(sample: Sample, costs: Costs, seed: int = 0) -> tuple[Policy, Mapping
                 "notes": list(calibrator.notes),
                 "weight_of_damage": weight,
                 "rates": figures,
+                "problems": list(
+                    pointless(thresholds, figures["routed"] + figures["out_of_scope"])
+                ),
                 "derivation": derivation(costs, thresholds, Slack(None, None)).splitlines(),
             }
             return Policy(thresholds, calibrator), report
