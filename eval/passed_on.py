@@ -181,9 +181,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     result = measure(first, mine, given.through, different)
     text = sinks.json_text(asdict(result), indent=1) + "\n"
     output.write(given.out, {"metrics.json": text, FILE: table})
-    print(text, end="")
+    print(sinks.lines(text))
     for missed in result.missed:
-        print(missed, file=sys.stderr)
+        print(sinks.terminal(missed), file=sys.stderr)
     return 1 if result.missed else 0
 
 
