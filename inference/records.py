@@ -29,6 +29,31 @@ def judge(config: Path, text: str, *, verified_subject: bool) -> Mapping[str, ob
     return shown(admit(text, parsed, described, verified_subject=verified_subject))
 
 
+def not_admitted(config: Path) -> Mapping[str, Mapping[str, object]]:
+    """The verified queries that admission would not let through as a stranger's, each with its verdict.
+
+    They are reviewed and run as written; one that is listed here reads more than schema.yaml describes,
+    or a table with a scope although the query declares none. Empty without a schema.yaml.
+    """
+    institution = load_institution(config)
+    if not (config / schema.FILE).exists():
+        return {}
+    described = schema.load(config)
+    found: dict[str, Mapping[str, object]] = {}
+    with Database.open(Path(institution.appliance.paths.database)) as database:
+        for query in institution.queries.values():
+            verdict = admit(
+                query.sql,
+                database.parse(query.sql),
+                described,
+                verified_subject=query.scope is not None,
+                parameters=frozenset(query.parameters),
+            )
+            if not isinstance(verdict, Admit):
+                found[query.query_id] = shown(verdict)
+    return found
+
+
 def shown(verdict: Verdict) -> Mapping[str, object]:
     """A verdict as names and values."""
     match verdict:

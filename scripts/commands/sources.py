@@ -130,7 +130,8 @@ def check(
         typer.Option("--subject/--no-subject", help="As if somebody's identity were verified."),
     ] = True,
 ) -> None:
-    """Say what admission makes of a statement, or run every verified query once with null values."""
+    """Say what admission makes of a statement; without one, run every verified query once with null
+    values and say which of them admission would not let through."""
     from gate.load import load_institution
     from inference import records, stores
 
@@ -141,7 +142,10 @@ def check(
     institution = load_institution(config)
     database = Path(institution.appliance.paths.database)
     digest = stores.check_queries(institution.queries.values(), database)
-    terminal.json_line({"queries": len(institution.queries), "digest": digest})
+    faults = records.not_admitted(config)
+    said = {"queries": len(institution.queries), "digest": digest, "not_admitted": dict(faults)}
+    terminal.json_line(said)
+    raise typer.Exit(1 if faults else 0)
 
 
 @sql.command(

@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import duckdb
 import pytest
 from typer.testing import CliRunner
 
@@ -60,6 +61,66 @@ def test_check_says_verdict_and_node(
     result = CliRunner().invoke(app, ["sql", "check", "--config", str(config), *arguments])
     assert result.exit_code == code, result.output
     assert json.loads(result.stdout) == said
+
+
+QUERIES = """schema_version: 1
+queries:
+  - id: own
+    sql: SELECT name FROM accounts WHERE customer_id = $subject
+    parameters: {subject: subject}
+    scope: subject
+    answer: {en: "{name}"}
+  - id: anybodys
+    sql: SELECT name FROM accounts WHERE account_id = $object
+    parameters: {object: object}
+    answer: {en: "{name}"}
+  - id: settings
+    sql: SELECT current_setting('threads') AS name
+    answer: {en: "{name}"}
+"""
+
+
+def test_check_names_verified_queries_that_would_not_be_admitted(config: Path) -> None:
+    (config / "queries.yaml").write_text(QUERIES)
+    result = CliRunner().invoke(app, ["sql", "check", "--config", str(config)])
+    assert result.exit_code == 1, result.output
+    said = json.loads(result.stdout)
+    assert said["queries"] == 3
+    assert said["not_admitted"] == {
+        "anybodys": {"verdict": "needs_permission", "table": "accounts"},
+        "settings": {
+            "verdict": "refuse",
+            "reason": "function_not_allowed",
+            "node": "current_setting('threads')",
+        },
+    }
+
+
+def test_institution_without_a_schema_is_checked_as_before(config: Path) -> None:
+    (config / "queries.yaml").write_text(QUERIES)
+    (config / "schema.yaml").unlink()
+    result = CliRunner().invoke(app, ["sql", "check", "--config", str(config)])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["not_admitted"] == {}
+
+
+def test_every_verified_query_of_the_demo_is_admitted() -> None:
+    from gate.load import load_institution
+    from sqlpath import schema
+    from sqlpath.admit import Parsed, admit
+    from sqlpath.worker import parse
+
+    described = schema.load(ROOT / "configs/demo")
+    connection = duckdb.connect()
+    for query in load_institution(ROOT / "configs/demo").queries.values():
+        verdict = admit(
+            query.sql,
+            Parsed(*parse(connection.cursor(), query.sql)["ok"]),
+            described,
+            verified_subject=query.scope is not None,
+            parameters=frozenset(query.parameters),
+        )
+        assert isinstance(verdict, Admit), query.query_id
 
 
 @pytest.mark.parametrize(
