@@ -90,6 +90,50 @@ def run(
     terminal.page((out / "metrics.json").read_text(encoding="utf-8"))
 
 
+@app.command(
+    epilog="Example: routelock bench matrix routebr:routebr_select_160.csv --backend lexical "
+    "--backend embedded --reader embedded --out var/bench/select"
+)
+def matrix(
+    suite: Annotated[str, typer.Argument(help="As for bench run.")],
+    backend: Annotated[list[str], typer.Option("--backend", help="Behind the gate; repeat.")],
+    out: Out,
+    reader: Annotated[
+        list[str] | None, typer.Option("--reader", help="A backend for b1 and b2; repeat.")
+    ] = None,
+    data: Data = Path("../shared/data/routebr"),
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=1, max=256, help="Run again, so many at a time.")
+    ] = 1,
+    prices: Annotated[Path, typer.Option("--prices", help="Prices with dates.")] = Path(
+        "eval/prices.yaml"
+    ),
+    unseal: Annotated[bool, typer.Option("--unseal", help="Open a sealed part.")] = False,
+) -> None:
+    """Every backend behind every system on one suite, and one report in OUT/report.
+
+    Runs that OUT holds already are kept: delete a run's folder to make it again.
+    """
+    import time
+
+    from eval.matrix import matrix as fill
+    from eval.opening import open_suite
+
+    cases = open_suite(suite, data, unseal=unseal)
+    fill(
+        cases,
+        suite,
+        backend,
+        reader or (),
+        out,
+        prices,
+        concurrency=concurrency,
+        clock=time.perf_counter,
+        watch=lambda cells: terminal.steps(cells, "runs", len(cells)),
+    )
+    terminal.page((out / "report" / "compare.csv").read_text(encoding="utf-8"))
+
+
 @app.command(epilog="Example: routelock bench compare var/bench/select/* --out var/bench/compare")
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Folders of runs on one suite.")],
