@@ -211,7 +211,8 @@ def _documents(institution: Institution, root: Path) -> Documents | None:
         return None
     encoder = TorchEncoder(artefacts.read(root / ENCODER))
     folder = root / institution.appliance.paths.index
-    return Documents(stores.open_index(folder, encoder), encoder)
+    opened = stores.open_index(folder, encoder)
+    return Documents(opened, encoder, institution.documents.sufficient)
 
 
 def _database(institution: Institution, root: Path) -> Database | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from types import MappingProxyType
 
 from gate.catalog import Action
@@ -18,7 +19,7 @@ from retrieval.answer import Quote, extract
 from retrieval.evidence import About, Passage, closed_list, nothing_named
 from retrieval.index import Index
 from retrieval.protocols import Encoder
-from retrieval.search import search
+from retrieval.search import search, sufficient
 from sqlpath import queries, verbalise
 from sqlpath.errors import QueryError
 from sqlpath.execute import Database, Rows, Snapshot
@@ -26,10 +27,11 @@ from sqlpath.execute import Database, Rows, Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """The documents pathway's parts."""
+    """The documents pathway's parts; below the score `least` nothing is answered."""
 
     index: Index
     encoder: Encoder
+    least: Decimal | None = None
 
 
 def from_documents(
@@ -56,6 +58,8 @@ def from_documents(
         collection=action.collection,
         on=on,
     )
+    if parts.least is not None and not sufficient(hits, float(parts.least)):
+        return refused("NOT_RELEVANT")
     least = About.THIS if public and action.object_required else About.NONE
     passages = closed_list(hits, names, least)
     return _quoted(passages, extract(passages, names))

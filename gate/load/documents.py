@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Annotated
@@ -14,7 +15,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from gate.load.fixes import shown
-from gate.load.model import FileModel, Identifier, Model, Text, failure, validate
+from gate.load.model import FileModel, Identifier, Model, Number, Text, failure, validate
 from gate.load.yamlfile import Document, Loc
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -71,6 +72,8 @@ class DocumentsFile(FileModel):
     """File patterns by collection."""
     documents: list[DocumentModel] = Field(default_factory=list)
     """The documents."""
+    sufficient: Number | None = None
+    """Least score of the best passage for anything to be answered; no such bound where it is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +90,11 @@ class DocumentEntry:
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """File patterns by collection, and documents by file."""
+    """File patterns by collection, documents by file, and the least score of an answer."""
 
     collections: Mapping[str, tuple[str, ...]]
     entries: Mapping[str, DocumentEntry]
+    sufficient: Decimal | None = None
 
 
 EMPTY = Documents(MappingProxyType({}), MappingProxyType({}))
@@ -115,7 +119,7 @@ def read(document: Document, folder: Path) -> Documents:
             tuple(dict.fromkeys(model.labels)),
         )
     collections = {name: tuple(patterns) for name, patterns in file.collections.items()}
-    return Documents(MappingProxyType(collections), MappingProxyType(entries))
+    return Documents(MappingProxyType(collections), MappingProxyType(entries), file.sufficient)
 
 
 def _check_pattern(document: Document, loc: Loc, folder: Path, pattern: str) -> None:

@@ -180,6 +180,18 @@ def test_irrelevant_question_is_handed_off_without_an_answer(appliance: Applianc
     assert said.citations == ()
 
 
+@pytest.mark.parametrize(("least", "answered"), [("0.5", True), ("9", False)])
+def test_nothing_is_answered_below_the_declared_score(
+    appliance: Appliance, least: str, answered: bool
+) -> None:
+    assert appliance.documents is not None
+    documents = replace(appliance.documents, least=Decimal(least))
+    bounded = replace(proposing(appliance, "FEE_INFO"), documents=documents)
+    said = answer(bounded, ask(appliance, "what does an outgoing wire cost?"))
+    assert (said.status == "ANSWERED") is answered
+    assert ("NOT_RELEVANT" in said.reasons) is not answered
+
+
 def test_write_is_read_back_first(freezing: Appliance) -> None:
     said = answer(freezing, ask(freezing, FREEZE))
     assert ended(said) == "CLARIFY G-CONFIRM CONFIRMATION_NEEDED"

@@ -120,6 +120,13 @@ def test_phrases_queries_and_documents(tmp_path: Path) -> None:
     assert fees.effective_to is None
     assert fees.labels == ("public",)
     assert institution.documents.collections == {"fees": ("documents/*.md",)}
+    assert institution.documents.sufficient is None
+
+
+def test_least_score_of_an_answer_is_read(tmp_path: Path) -> None:
+    documents = GOOD["documents.yaml"] + 'sufficient: "0.98"\n'
+    institution = load_institution(write(tmp_path, {**GOOD, "documents.yaml": documents}))
+    assert institution.documents.sufficient == Decimal("0.98")
 
 
 def test_digests_name_every_file_that_was_read(tmp_path: Path) -> None:
