@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlpath.admit import Parsed
-from sqlpath.errors import SnapshotError
+from sqlpath.errors import QueryError, SnapshotError
 from sqlpath.pool import Limits, Pinned, Pool
 from sqlpath.scope import SUBJECT, Scoped
 from sqlpath.wire import decode, encode
@@ -135,7 +135,10 @@ class Database:
         """Run an admitted, scoped statement; `values` of its own parameters and, under `SUBJECT`, of
         the verified subject. QueryError as for `run`."""
         private = [[table.name, table.sql] for table in scoped.private]
-        bound = {k: v for k, v in values.items() if k != SUBJECT or private}
+        of_subject = any(table.of_subject for table in scoped.private)
+        if of_subject and SUBJECT not in values:
+            raise QueryError("no_session", query_id)
+        bound = {k: v for k, v in values.items() if k != SUBJECT or of_subject}
         return self._ask(query_id, {"op": "tree", "tree": scoped.tree, "private": private}, bound)
 
     def parse(self, text: str) -> Parsed:

@@ -15,6 +15,7 @@ Reads of the clock become the time of the asking, so that an answer can be had a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -37,6 +38,15 @@ class Private:
     name: str
     sql: str
 
+    @property
+    def of_subject(self) -> bool:
+        """Whether it holds the subject's rows; a changed copy of a table for everybody does not."""
+        return f"${SUBJECT}" in self.sql
+
+
+Changed = Callable[[Table, str], str]
+"""Makes of a table and the SELECT of its rows the SELECT of a changed copy."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scoped:
@@ -46,22 +56,29 @@ class Scoped:
     private: tuple[Private, ...]
 
 
-def scope(admitted: Admit, schema: Schema, rows: int, now: datetime) -> Scoped:
-    """The admitted statement for one subject at one time, with a LIMIT of `rows` if it has none."""
-    root = _rewritten(admitted.tree, schema, now)
+def scope(
+    admitted: Admit, schema: Schema, rows: int, now: datetime, changed: Changed | None = None
+) -> Scoped:
+    """The admitted statement for one subject at one time, with a LIMIT of `rows` if it has none.
+
+    `changed` makes of a table's SELECT the one of a perturbed copy; every table is then private.
+    """
+    root = _rewritten(admitted.tree, _Place(schema, now, changed is not None))
     if not admitted.limited:
         limit = {"type": "LIMIT_MODIFIER", "limit": _number(rows), "offset": None}
         root["modifiers"] = [*root["modifiers"], {**limit, "limit_type": "ROW_COUNT"}]
-    private = tuple(_private(t) for t in admitted.tables if t.scope is not None)
+    private = tuple(
+        Private(t.name, changed(t, _rows_of(t)) if changed else _rows_of(t))
+        for t in admitted.tables
+        if t.scope is not None or changed
+    )
     return Scoped({"error": False, "statements": [{"node": root, "named_param_map": []}]}, private)
 
 
-def _private(table: Table) -> Private:
-    return Private(
-        table.name,
-        f"SELECT {_columns(table)} FROM main.{quoted(table.name)} "  # noqa: S608 - described names
-        f"WHERE {quoted(table.scope or '')} = ${SUBJECT}",
-    )
+def _rows_of(table: Table) -> str:
+    """The SELECT of a table's described columns, for a scoped one of the subject's rows."""
+    where = f" WHERE {quoted(table.scope)} = ${SUBJECT}" if table.scope else ""
+    return f"SELECT {_columns(table)} FROM main.{quoted(table.name)}{where}"  # noqa: S608
 
 
 def quoted(name: str) -> str:
@@ -74,19 +91,28 @@ def _columns(table: Table) -> str:
     return ", ".join(quoted(column.name) for column in table.columns)
 
 
-def _rewritten(value: Any, schema: Schema, now: datetime) -> Any:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What a rewriting needs: the tables, the time, whether public tables are private copies too."""
+
+    schema: Schema
+    now: datetime
+    copied: bool
+
+
+def _rewritten(value: Any, place: _Place) -> Any:
     """The same tree with every described table and every clock replaced."""
     if isinstance(value, list):
-        return [_rewritten(item, schema, now) for item in value]
+        return [_rewritten(item, place) for item in value]
     if not isinstance(value, dict):
         return value
     if value.get("type") == "BASE_TABLE":
-        table = schema.find(str(value.get("table_name")))
-        return value if table is None else _sub_select(value, table)
+        table = place.schema.find(str(value.get("table_name")))
+        return value if table is None else _sub_select(value, table, place.copied)
     clock = _clock(value)
     if clock:
-        return _time(clock, now, str(value.get("alias", "")))
-    changed = {key: _rewritten(item, schema, now) for key, item in value.items()}
+        return _time(clock, place.now, str(value.get("alias", "")))
+    changed = {key: _rewritten(item, place) for key, item in value.items()}
     if value.get("type") == "SELECT_NODE":
         before = map(_clock, value["select_list"])
         for item, name in zip(changed["select_list"], before, strict=True):
@@ -134,9 +160,9 @@ def _time(clock: str, now: datetime, alias: str) -> Node:
     }
 
 
-def _sub_select(reference: Node, table: Table) -> Node:
+def _sub_select(reference: Node, table: Table, copied: bool) -> Node:
     """The reference's alias and column names over a SELECT of the described columns."""
-    where = "temp" if table.scope is not None else ""
+    where = "temp" if table.scope is not None or copied else ""
     path = [where, "main", table.name] if where else ["main", table.name]
     base = {
         **reference,

@@ -138,11 +138,12 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, list) else value
 
 
-def fill(cursor: Any, private: list[list[str]], subject: str) -> None:
-    """The cursor's own tables, with the subject's rows alone."""
+def fill(cursor: Any, private: list[list[str]], values: Mapping[str, Any]) -> None:
+    """The cursor's own tables: the subject's rows alone, or a changed copy."""
     for name, sql in private:
         statement = f"CREATE TEMP TABLE {quoted(name)} AS {sql}"
-        cursor.execute(statement, {SUBJECT: subject})
+        own = {SUBJECT: values[SUBJECT]} if f"${SUBJECT}" in sql else {}
+        cursor.execute(statement, own)
 
 
 def rows(cursor: Any, limits: Mapping[str, Any]) -> Any:
@@ -173,8 +174,7 @@ def answer(connection: Any, alarm: _Alarm, message: Mapping[str, Any]) -> Any:
         with alarm.set(cursor, limits["seconds"]):
             if message["op"] == "tree":
                 sql = text_of(cursor, message["tree"])
-                if message["private"]:
-                    fill(cursor, message["private"], values[SUBJECT])
+                fill(cursor, message["private"], values)
             else:
                 sql = message["sql"]
             cursor.execute(sql, values)

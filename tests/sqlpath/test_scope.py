@@ -163,8 +163,9 @@ def test_without_a_subject_nothing_scoped_runs(worlds: list[Database], described
     verdict = admit(text, worlds[0].parse(text), described, verified_subject=True)
     assert isinstance(verdict, Admit)
     scoped = scope(verdict, described, 50, NOW)
-    with pytest.raises(QueryError):
+    with pytest.raises(QueryError) as caught:
         worlds[0].run_scoped("q", scoped, {})
+    assert caught.value.reason == "no_session"
 
 
 @pytest.mark.parametrize(
