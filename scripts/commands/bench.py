@@ -72,6 +72,7 @@ def run(
     cases = open_suite(suite, data, unseal=unseal)
     asked = open_system(system, cases, backend)
     more = [f"--concurrency {concurrency}"] * (concurrency > 1) + ["--timed"] * timed
+    more += ["--unseal"] * unseal
     command = " ".join(
         [
             "routelock bench run",
@@ -122,7 +123,7 @@ def matrix(
     cases = open_suite(suite, data, unseal=unseal)
     fill(
         cases,
-        suite,
+        f"{suite} --unseal" if unseal else suite,
         backend,
         reader or (),
         out,
