@@ -15,13 +15,12 @@ import numpy as np
 
 from eval.ended import Ended
 from eval.errors import SuiteError
+from eval.intents.economics import megabytes
 from gate.load import Institution
 from gate.load.appliance import Tier
 from gate.load.costs import OUT_OF_SCOPE, Costs
 from gate.records import OutOfScope, Terminal
-from inference import artefacts
-from inference.classifiers import encoded, opening
-from inference.encoder import GRAPH, ONNX_INT8
+from inference.classifiers import opening
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +92,3 @@ def _of_tier(tier: Tier, ended: Sequence[Ended], root: Path) -> OfTier:
     p50, p95 = np.percentile(took, [50, 95]).tolist()
     read = 0.0 if tier.model is None else megabytes(root / tier.model)
     return OfTier(len(took), round(p50, 3), round(p95, 3), read)
-
-
-def megabytes(folder: Path) -> float:
-    """What is read of an artefact: of an encoder's two sets of weights only its runtime's."""
-    manifest = artefacts.read(folder).manifest
-    other = "model.safetensors" if manifest.get("runtime") == ONNX_INT8 else GRAPH
-    names = [name for name in manifest["files"] if name != f"{encoded.ENCODER}/{other}"]
-    read = sum((folder / name).stat().st_size for name in names)
-    return float(round(read / 2**20, 1))

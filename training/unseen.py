@@ -12,7 +12,6 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,24 +19,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gate.records import Abstain, OutOfScope, Proposal, TierAnswer
-from inference.backends import adapters
 from inference import artefacts
+from inference.backends import adapters
 from inference.calibration import folds
 from inference.calibration.selection import Sample
 from inference.calibration.thresholds import ASKS, RIGHT, UNKNOWN, WRONG
 from inference.classifiers import encoded, reading
 from inference.encoder import TorchEncoder
 from inference.question import Question
+from inference.tiers import Tier
 from inference.tiers.cascade import InLanguages
 from inference.tiers.proposer import ProposerTier
-from inference.tiers import Tier
 from inference.tiers.scores import OUT_OF_SCOPE
 from training import lexical, linear, router
 from training.errors import TrainingError
 from training.labels import Example, read
 from training.router import Recipe
 
-FOLDS: Final = 5
+FOLDS: Final = 4
 PLACES: Final = 6
 ASKED: Final = 150
 """Texts on which the next tier is measured; a small model takes a second for each."""
@@ -111,12 +110,8 @@ def _fold(
 ) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     """Labels and scores of a router trained on `kept`, which reads texts as the tier does."""
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / "artefact"
-        labels = router.save(router.fit(base, kept, recipe), folder)
-        libraries = {name: version(name) for name in router.LIBRARIES}
-        fields = {"kind": encoded.SETFIT, "labels": labels, "libraries": libraries}
-        scorer = encoded.load(artefacts.write_manifest(folder, fields))
-        even = np.full(len(labels), 1 / len(labels))
+        scorer = encoded.load(router.build(base, kept, recipe, Path(scratch) / "artefact"))
+        even = np.full(len(scorer.labels), 1 / len(scorer.labels))
         rows = [even if r.scores is None else r.scores for r in reading.read(scorer, texts)]
     return scorer.labels, np.stack(rows)
 

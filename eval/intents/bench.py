@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from eval.intents import ablation, data, groups, metrics
+from eval.intents import ablation, data, economics, groups, metrics
 from eval.intents.data import TEST_MIX, Texts
 from eval.intents.reliability import diagram
 from eval.intents.scored import Floats, Scored
@@ -48,7 +48,8 @@ def clinc(subject: Subject, public: Path, rounds: int, out_of_scope_class: bool 
         train = train.take([i for i, n in enumerate(train.labels) if n != OUT_OF_SCOPE])
     kept, slice_ = _slice(train)
     on_slice, on_val = subject.measure(kept, [slice_, val], subject.strength)
-    return _report(subject, on_slice, on_val, TEST_MIX, rounds)
+    report = _report(subject, on_slice, on_val, TEST_MIX, rounds)
+    return serving(report, subject, kept, val)
 
 
 def banking(subject: Subject, public: Path, rounds: int) -> Report:
@@ -56,7 +57,8 @@ def banking(subject: Subject, public: Path, rounds: int) -> Report:
     train, test = banking_split(data.banking(public))
     kept, slice_ = _slice(train)
     on_slice, on_test = subject.measure(kept, [slice_, test], subject.strength)
-    return _report(subject, on_slice, on_test, None, rounds)
+    report = _report(subject, on_slice, on_test, None, rounds)
+    return serving(report, subject, kept, test)
 
 
 def banking_split(texts: Texts) -> tuple[Texts, Texts]:
@@ -64,6 +66,15 @@ def banking_split(texts: Texts) -> tuple[Texts, Texts]:
     held = groups.held_back(groups.near_duplicates(texts.texts), texts.labels, 0.1, SEED)
     train, test = (texts.take(np.flatnonzero(m).tolist()) for m in (~held, held))
     return train, test
+
+
+def serving(report: Report, subject: Subject, kept: Texts, asked: Texts) -> Report:
+    """The report with what serving the classifier takes: milliseconds of a text, megabytes."""
+    if subject.serve is None:
+        return report
+    scorer, read = subject.serve(kept, subject.strength)
+    found = {"latency_ms": economics.latency(scorer, asked.texts), "megabytes": read}
+    return Report({**report.figures, "serving": found}, report.diagrams)
 
 
 def few(subject: Subject, public: Path) -> Report:

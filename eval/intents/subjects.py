@@ -17,21 +17,42 @@ from numpy.typing import NDArray
 
 from eval.errors import ProposerError
 from eval.intents.data import Texts
+from eval.intents.economics import megabytes
 from eval.intents.scored import Scored, score
 from inference import artefacts
-from inference.classifiers import encoded, head, lexical
+from inference.artefacts import Artefact
+from inference.classifiers import Scorer, encoded, head, lexical
 from inference.encoder import ONNX_INT8, TORCH, TorchEncoder
 from inference.tiers.scores import OUT_OF_SCOPE
 
 ENCODER = Path("var/models/all-minilm-l6-v2")
 CACHE = Path("var/intents/vectors")
-TUNED = Path("var/intents/tuned")
-RUNTIMES_OF = {"tuned": TORCH, "tuned-int8": ONNX_INT8}
-KINDS = ("lexical", "linear", *RUNTIMES_OF)
+TRAINED = Path("var/intents")
+
+
+class Trained(NamedTuple):
+    """A kind whose encoder is trained too: by which recipe, in which runtime, its head's strength."""
+
+    recipe: str
+    runtime: str
+    strength: float
+
+
+TRAINED_KINDS = {
+    "tuned": Trained(encoded.TUNED, TORCH, 1.0),
+    "tuned-int8": Trained(encoded.TUNED, ONNX_INT8, 1.0),
+    "setfit": Trained(encoded.SETFIT, TORCH, 50.0),
+    "setfit-int8": Trained(encoded.SETFIT, ONNX_INT8, 50.0),
+}
+KINDS = ("lexical", "linear", *TRAINED_KINDS)
 NGRAMS = lexical.Recipe(ngrams=(1, 4), at_least=2, strength=20.0)
 
 Measure = Callable[[Texts, Sequence[Texts], float], list[Scored]]
 """From training texts, texts to score and the head's strength (C) to scored texts."""
+
+
+Serve = Callable[[Texts, float], tuple[Scorer, float]]
+"""From training texts and the head's strength to what would be served, and the megabytes it reads."""
 
 
 class Subject(NamedTuple):
@@ -41,22 +62,27 @@ class Subject(NamedTuple):
     measure: Measure
     strength: float
     digests: dict[str, str]
+    serve: Serve | None = None
 
 
 def choose(kind: str, root: Path = Path(), epochs: int | None = None) -> Subject:
     """The subject of a kind; ProposerError on any other name, or on `epochs` where none are counted."""
-    if epochs is not None and kind not in RUNTIMES_OF:
+    if epochs is not None and kind not in TRAINED_KINDS:
         raise ProposerError(f"`{kind}` has no epochs; leave --epochs out")
     if kind == "lexical":
-        return Subject(kind, _lexical, NGRAMS.strength, {})
+        return Subject(kind, _lexical, NGRAMS.strength, {}, _serve_lexical)
     if kind == "linear":
         found = artefacts.read(root / ENCODER)
         vectors = Vectors(TorchEncoder(found), root / CACHE)
-        return Subject(kind, vectors.measure, 20.0, {"encoder": found.digest})
-    if kind in RUNTIMES_OF:
+        return Subject(
+            kind, vectors.measure, 20.0, {"encoder": found.digest}, _linear(vectors, found)
+        )
+    if kind in TRAINED_KINDS:
         base = artefacts.read(root / ENCODER)
-        measure = _tuned(root, RUNTIMES_OF[kind], epochs)
-        return Subject(kind, measure, 1.0, {"base": base.digest})
+        found_kind = TRAINED_KINDS[kind]
+        digests = {"base": base.digest}
+        serve = _trained(root, found_kind, epochs)
+        return Subject(kind, _measure_with(serve), found_kind.strength, digests, serve)
     near = get_close_matches(kind, KINDS, n=1)
     hint = f"did you mean `{near[0]}`?" if near else f"use one of {', '.join(KINDS)}"
     raise ProposerError(f"no classifier is called `{kind}`; {hint}")
@@ -79,29 +105,53 @@ def _shifted(scored: Scored, factor: float) -> Scored:
     return Scored(scored.labels, odds / odds.sum(axis=1, keepdims=True), scored.gold)
 
 
-def _lexical(kept: Texts, asked: Sequence[Texts], strength: float) -> list[Scored]:
-    recipe = lexical.Recipe(NGRAMS.ngrams, NGRAMS.at_least, strength)
-    scorer = lexical.fit(kept.texts, kept.labels, recipe)
-    return [score(scorer, part.texts, part.labels) for part in asked]
-
-
-def _tuned(root: Path, runtime: str, epochs: int | None) -> Measure:
-    """Encoder and head tuned together in a process of their own; trained once, then kept."""
+def _measure_with(serve: Serve) -> Measure:
+    """Scores by what would be served."""
 
     def measure(kept: Texts, asked: Sequence[Texts], strength: float) -> list[Scored]:
-        with TemporaryDirectory() as scratch:
-            rows = Path(scratch) / "rows.json"
-            rows.write_text(json.dumps(list(zip(*kept, strict=True))), encoding="utf-8")
-            counted = {} if epochs is None else {"--epochs": epochs}
-            given = {"--strength": strength, **counted}
-            made = trained(rows, root / ENCODER, root / TUNED, given)
-        scorer = encoded.load(artefacts.read(made), runtime)
+        scorer, _ = serve(kept, strength)
         return [score(scorer, part.texts, part.labels) for part in asked]
 
     return measure
 
 
-def trained(rows: Path, base: Path, out: Path, more: Mapping[str, float]) -> Path:
+def _serve_lexical(kept: Texts, strength: float) -> tuple[Scorer, float]:
+    recipe = lexical.Recipe(NGRAMS.ngrams, NGRAMS.at_least, strength)
+    scorer = lexical.fit(kept.texts, kept.labels, recipe)
+    with TemporaryDirectory() as scratch:
+        made = lexical.save(scorer, Path(scratch) / "lexical", {})
+        return scorer, megabytes(made.folder)
+
+
+_lexical = _measure_with(_serve_lexical)
+
+
+def _linear(vectors: Vectors, base: Artefact) -> Serve:
+    """The frozen encoder with the head that `Vectors.measure` fits."""
+
+    def serve(kept: Texts, strength: float) -> tuple[Scorer, float]:
+        fitted, labels = head.fit(vectors.of(kept.texts), kept.labels, strength, 0)
+        return encoded.Encoded(labels, TorchEncoder(base), fitted), megabytes(base.folder)
+
+    return serve
+
+
+def _trained(root: Path, kind: Trained, epochs: int | None) -> Serve:
+    """Encoder and head trained in a process of their own; trained once, then kept."""
+
+    def serve(kept: Texts, strength: float) -> tuple[Scorer, float]:
+        with TemporaryDirectory() as scratch:
+            rows = Path(scratch) / "rows.json"
+            rows.write_text(json.dumps(list(zip(*kept, strict=True))), encoding="utf-8")
+            counted = {} if epochs is None else {"--epochs": epochs}
+            given = {"--kind": kind.recipe, "--strength": strength, **counted}
+            made = trained(rows, root / ENCODER, root / TRAINED / kind.recipe, given)
+        return encoded.load(artefacts.read(made), kind.runtime), megabytes(made, kind.runtime)
+
+    return serve
+
+
+def trained(rows: Path, base: Path, out: Path, more: Mapping[str, object]) -> Path:
     """The folder of an artefact of these rows; ProposerError where training fails.
 
     Nothing in eval imports training, so that the code under test stays apart from what it is made by.

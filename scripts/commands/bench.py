@@ -185,20 +185,36 @@ def intents(
     bench: Annotated[str, typer.Argument(help="clinc, banking or few.")],
     data: Annotated[Path, typer.Option("--data", help="Folder of the public data.")],
     out: Out,
-    kind: Annotated[str, typer.Option("--kind", help="lexical, linear or tuned.")] = "lexical",
+    kind: Annotated[
+        str,
+        typer.Option("--kind", help="lexical, linear, tuned or setfit; the last two with -int8."),
+    ] = "lexical",
     without: Annotated[
         bool, typer.Option("--no-out-of-scope", help="Train without the out-of-scope class.")
     ] = False,
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="Rounds of the bootstrap.")] = 1000,
+    epochs: Annotated[
+        int | None,
+        typer.Option("--epochs", min=1, help="Times over all texts, of a trained encoder."),
+    ] = None,
+    expected: Annotated[
+        float | None, typer.Option("--expected", help="Share of messages that are out of scope.")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option("--store", help="File for the figures with command and date.")
+    ] = None,
 ) -> None:
     """Measure intent classifiers: accuracy, out-of-scope, coverage at a precision, calibration, costs.
 
     `policies` in the figures holds the cost per 1,000 with everything, without calibration, without
-    the clarify band, and where everything is passed on to the next tier.
+    the clarify band, and where everything is passed on to the next tier, and the shares of each;
+    `serving` the milliseconds of a text and the megabytes that are read.
     """
     from eval.intents.__main__ import main
 
-    extra = ["--no-out-of-scope"] if without else []
+    given = {"--epochs": epochs, "--expected": expected, "--store": store}
+    extra = [str(word) for pair in given.items() if pair[1] is not None for word in pair]
+    extra += ["--no-out-of-scope"] if without else []
     arguments = [bench, "--kind", kind, "--data", str(data), "--out", str(out)]
     raise typer.Exit(main([*arguments, "--rounds", str(rounds), *extra]))
 
@@ -290,4 +306,28 @@ def watch(
     found, figures = watching.watched(*periods, names, tier)
     terminal.json_line(figures)
     if found.alarms:
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: routelock bench retrieval --data ../shared/data/reg_e")
+def retrieval(
+    data: Annotated[Path, typer.Option("--data", help="Folder of Regulation E as Markdown.")],
+    store: Annotated[
+        bool, typer.Option("--store", help="Keep the result in eval/results.")
+    ] = False,
+) -> None:
+    """Find and refuse on Regulation E, by channel, query form and weights; exit 1 if a figure is missed."""
+    from eval import bench_retrieval
+    from inference import artefacts
+    from inference.appliance import ENCODER
+    from inference.encoder import TorchEncoder
+
+    result = bench_retrieval.run(data, TorchEncoder(artefacts.read(ENCODER)), terminal.tell)
+    terminal.page(bench_retrieval.table(result))
+    if store:
+        bench_retrieval.store(result)
+    missed = bench_retrieval.missed(result)
+    for line in missed:
+        terminal.tell(line)
+    if missed:
         raise typer.Exit(1)

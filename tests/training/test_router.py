@@ -66,7 +66,14 @@ def test_manifest_says_what_it_was_made_from(trained: Artefact, data: Path) -> N
 
 def test_nothing_in_it_is_pickled(trained: Artefact) -> None:
     suffixes = {Path(name).suffix for name in trained.manifest["files"]}
-    assert suffixes <= {".json", ".safetensors", ".txt", ".md"}
+    assert suffixes <= {".json", ".safetensors", ".txt", ".md", ".onnx"}
+
+
+def test_the_runtime_is_chosen_on_held_back_texts(trained: Artefact) -> None:
+    figures = trained.manifest["runtimes"]
+    gap = figures["accuracy"]["torch"] - figures["accuracy"]["onnx-int8"]
+    assert figures["texts"] == trained.manifest["texts"]["held_back"]
+    assert (trained.manifest["runtime"] == "onnx-int8") is (gap <= 1 / figures["texts"] + 1e-9)
 
 
 def test_fast_tier_runs_on_it(trained: Artefact) -> None:

@@ -190,6 +190,10 @@ def test_set_up_derives_thresholds_again_only_for_other_costs(
 
 def test_the_demo_s_unseen_scores_are_of_its_labels() -> None:
     folder = ROOT / "training" / "data" / "demo"
+    fast = next(t for t in load_institution(ROOT / "configs" / "demo").appliance.tiers if t.model)
+    assert fast.calibrated is (folder / "unseen.jsonl").exists()
+    if not fast.calibrated:
+        return
     found = unseen.load(folder / "unseen.jsonl")
     examples = read(folder / "utterances.csv")
     assert found.made_from["data"] == artefacts.sha256(folder / "utterances.csv")

@@ -12,9 +12,10 @@ import pytest
 from inference import artefacts
 from inference.artefacts import Artefact
 from inference.classifiers import encoded
+from inference.classifiers.head import Head
 from inference.encoder import ONNX_INT8, TORCH
 from tests.inference import tiny_encoder
-from training import tuned, whole
+from training import router, tuned, whole
 from training.labels import Example
 from training.tuned import Recipe
 
@@ -78,3 +79,21 @@ def test_command_prints_the_folder(
     assert whole.main(["--rows", str(rows), "--out", "out", "--bfloat16"]) == 0
     assert capsys.readouterr().out.strip() == str(made.folder)
     assert given[1:3] == [EXAMPLES, Recipe(bfloat16=True)]
+    more = ["--kind", "setfit", "--epochs", "3", "--strength", "50"]
+    assert whole.main(["--rows", str(rows), "--out", "out", *more]) == 0
+    assert given[5:7] == [EXAMPLES, router.Recipe(epochs=3, head_strength=50.0)]
+
+
+def test_a_contrastive_encoder_is_kept_by_its_recipe_too(
+    base: Artefact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def build(folder: Path, examples: list[Example], recipe: router.Recipe, out: Path) -> Artefact:
+        fitted = Head(np.eye(2, tiny_encoder.DIMENSIONS), np.zeros(2))
+        return encoded.save(["APPLE", "ZEBRA"], fitted, base, out, {}, encoded.SETFIT)
+
+    monkeypatch.setattr(router, "build", build)
+    first = whole.kept(base.folder, EXAMPLES, router.Recipe(), tmp_path)
+    assert first.manifest["kind"] == encoded.SETFIT
+    assert whole.kept(base.folder, EXAMPLES, router.Recipe(), tmp_path).digest == first.digest
+    other = whole.kept(base.folder, EXAMPLES, router.Recipe(seed=8), tmp_path)
+    assert other.folder != first.folder

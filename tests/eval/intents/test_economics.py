@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from eval.intents.economics import figures
+from eval.intents.economics import figures, latency, megabytes
 from eval.intents.scored import Scored, mixed
 from gate.load.costs import Costs
+from inference import artefacts
 from inference.calibration.policy import Policy
 from inference.calibration.thresholds import NextTier, derive
+from inference.classifiers import lexical
+from inference.encoder import ONNX_INT8
 
 OUT = "OUT_OF_SCOPE"
 COSTS = Costs("cents", 0.0, 1.0, 15.0, {"A": 50.0, "B": 1000.0, OUT: 50.0})
@@ -35,3 +40,16 @@ def test_the_mix_counts() -> None:
     found = figures(SCORED, POLICY, COSTS, mixed(SCORED.in_scope, (3, 9)))
     assert found["cost_per_1000"] == pytest.approx(1000 * (0 + 6 + 15 + 9 * 50) / 12)
     assert found["wrong_routes"] == pytest.approx(0.9)
+
+
+def test_serving_reads_one_text_at_a_time_and_only_the_weights_of_its_runtime(
+    tmp_path: Path,
+) -> None:
+    scorer = lexical.fit(["my balance", "freeze my card"], ["A", "B"])
+    found = latency(scorer, ["balance", "card"])
+    assert 0 < found["p50"] <= found["p95"]
+    (tmp_path / "encoder").mkdir()
+    (tmp_path / "encoder" / "model.safetensors").write_bytes(bytes(2**22))
+    (tmp_path / "encoder" / "model.int8.onnx").write_bytes(bytes(2**20))
+    artefacts.write_manifest(tmp_path, {})
+    assert [megabytes(tmp_path, runtime) for runtime in (None, ONNX_INT8)] == [4.0, 1.0]

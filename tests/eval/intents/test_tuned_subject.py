@@ -6,6 +6,7 @@ import json
 from argparse import Namespace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,14 +45,25 @@ def made(root: Path) -> Artefact:
     return whole.kept(root / subjects.ENCODER, examples, Recipe(max_steps=2), root / "made")
 
 
-@pytest.mark.parametrize(("kind", "used"), [("tuned", TorchEncoder), ("tuned-int8", OnnxEncoder)])
+@pytest.mark.parametrize(
+    ("kind", "used"),
+    [
+        ("tuned", TorchEncoder),
+        ("tuned-int8", OnnxEncoder),
+        ("setfit", TorchEncoder),
+        ("setfit-int8", OnnxEncoder),
+    ],
+)
 def test_it_scores_with_the_runtime_of_its_kind_after_training_on_what_is_kept(
-    root: Path, made: Artefact, monkeypatch: pytest.MonkeyPatch, kind: str, used: type
+    root: Path, made: Artefact, monkeypatch: pytest.MonkeyPatch, kind: str, used: Any
 ) -> None:
     seen: list[object] = []
 
-    def trained(rows: Path, base: Path, out: Path, more: dict[str, float]) -> Path:
-        assert more == {"--strength": 1.0, "--epochs": 2}
+    recipe = kind.partition("-")[0]
+
+    def trained(rows: Path, base: Path, out: Path, more: dict[str, object]) -> Path:
+        assert more == {"--kind": recipe, "--strength": subject.strength, "--epochs": 2}
+        assert out == root / "var" / "intents" / recipe
         seen.append(json.loads(rows.read_text(encoding="utf-8")))
         return made.folder
 
