@@ -34,7 +34,8 @@ class Draft:
     """A pathway's result before it is decided on and checked.
 
     `score` is how well the best evidence fits, 0 to 1; None where it is certain. `refusal` is the
-    reason code of a pathway that found nothing; `said` what the institution says in that case.
+    reason code of a pathway that answers nothing, which may still cite why; `said` what the
+    institution says in that case.
     """
 
     statements: tuple[Statement, ...] = ()

@@ -16,6 +16,7 @@ from gate.records import Entry, Request, Session
 from inference.drafts import Citation, Draft, refused
 from inference.naming import names_of
 from retrieval.answer import Quote, extract
+from retrieval.disagree import Disagreement, disagreement
 from retrieval.evidence import About, Passage, closed_list, nothing_named
 from retrieval.index import Index
 from retrieval.protocols import Encoder
@@ -62,7 +63,19 @@ def from_documents(
         return refused("NOT_RELEVANT")
     least = About.THIS if public and action.object_required else About.NONE
     passages = closed_list(hits, names, least)
+    if (found := disagreement(passages, names)) is not None:
+        return _disagreeing(found)
     return _quoted(passages, extract(passages, names))
+
+
+def _disagreeing(found: Disagreement) -> Draft:
+    """Nothing is answered; both passages are cited."""
+    both = (found.first, found.second)
+    return Draft(
+        evidence=tuple(_evidence(passage) for passage in both),
+        citations=MappingProxyType({p.evidence_id: _place(p) for p in both}),
+        refusal=f"DISAGREE_{found.kind}",
+    )
 
 
 def query_text(request: Request, entry: Entry | None) -> str:

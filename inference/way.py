@@ -74,7 +74,10 @@ def _read(appliance: Appliance, routed: Routed, action: Action) -> Answered:
         return _without_evidence(appliance, failed, ("PATHWAY_FAILED",))
     choice = decision.choose(draft)
     if choice.reply is decision.Reply.HAND_OFF:
-        return _without_evidence(appliance, routed, (choice.reason,), draft.said)
+        ended = _without_evidence(appliance, routed, (choice.reason,), draft.said)
+        if draft.refusal is None:
+            return ended
+        return replace(ended, citations=tuple(draft.citations.values()), evidence=draft.evidence)
     against = evidence.check(appliance.configuration.lexicon, draft.statements, draft.evidence)
     if against:
         return _without_evidence(appliance, routed, against)

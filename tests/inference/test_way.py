@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -27,6 +27,8 @@ from inference.connectors.protocol import Order, Outcome, done
 from inference.connectors.record import RecordOnly
 from inference.drafts import Draft, refused
 from inference.way import answer, route
+from retrieval.disagree import Disagreement
+from retrieval.evidence import Names, Passage
 from tests.inference.asking import proposing, saying
 from tests.inference.branch import ended, through
 from tests.inference.conftest import NOW
@@ -190,6 +192,20 @@ def test_nothing_is_answered_below_the_declared_score(
     said = answer(bounded, ask(appliance, "what does an outgoing wire cost?"))
     assert (said.status == "ANSWERED") is answered
     assert ("NOT_RELEVANT" in said.reasons) is not answered
+
+
+def test_documents_that_disagree_are_handed_off_citing_both(
+    appliance: Appliance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def first_two(passages: Sequence[Passage], _names: Names) -> Disagreement:
+        return Disagreement("NUMBER", passages[0], passages[1], ("It is 5.", "It is 6."))
+
+    monkeypatch.setattr(pathways, "disagreement", first_two)
+    asked = ask(appliance, "what does an outgoing wire cost?")
+    said = answer(proposing(appliance, "FEE_INFO"), asked)
+    assert (said.terminal, said.rule_id) == (Terminal.HANDOFF, "G-EVIDENCE")
+    assert said.reasons == ("DISAGREE_NUMBER",)
+    assert len(said.citations) == len(said.evidence) == 2
 
 
 def test_write_is_read_back_first(freezing: Appliance) -> None:
