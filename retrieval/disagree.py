@@ -19,7 +19,7 @@ LEADING = 4
 """How many of the closed list's first passages are compared."""
 ALIKE = 0.85
 """Least share of common words among all words of two sentences, numbers and negations apart."""
-LEAST_WORDS = 4
+LEAST_WORDS = 5
 NEAR = 0.8
 """A sentence counts if its cosine reaches this share of the best one's."""
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")

@@ -31,6 +31,7 @@ FEE = "The fee for an outgoing domestic wire is $20 per transfer."
         ("The fee for an outgoing domestic wire is $1,000 for each company per year.", None),
         ("The fee for an incoming international wire is $10 per transfer.", None),
         ("A wire takes 5 days.", None),
+        ("Expense ratio: 0.58 percent a year.", None),
     ],
 )
 def test_alike_sentences_of_two_documents_are_compared(other: str, kind: str | None) -> None:
@@ -39,6 +40,11 @@ def test_alike_sentences_of_two_documents_are_compared(other: str, kind: str | N
     if found:
         assert (found.first.source.file, found.second.source.file) == ("a.md", "b.md")
         assert found.sentences == (FEE, other)
+
+
+def test_short_sentences_are_not_compared() -> None:
+    texts = [f"Expense ratio: {ratio} percent a year." for ratio in ("0.58", "0.89")]
+    assert disagreement([passage("a.md", texts[0]), passage("b.md", texts[1])]) is None
 
 
 def test_dates_are_compared_by_month_too() -> None:
