@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -84,6 +85,11 @@ class Worker:
     def pid(self) -> int:
         """The process id."""
         return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it was not ended here."""
+        return self._process.returncode is None
 
     def start(self) -> None:
         """Wait until the process is confined and ready."""
@@ -157,6 +163,11 @@ def _parsed(body: bytes) -> Any:
     return reply if isinstance(reply, dict) else None
 
 
+def _end(workers: list[Worker]) -> None:
+    for worker in workers:
+        worker.kill()
+
+
 class Pool:
     """Confined processes on one database; safe for threads."""
 
@@ -165,6 +176,7 @@ class Pool:
         self._limits = limits
         self._changed = threading.Condition()
         self._free: list[Worker] = []
+        weakref.finalize(self, _end, self._free)  # a pool that nobody closed leaves no process
         self._running = 0
         self._closed = False
 
@@ -184,6 +196,8 @@ class Pool:
         reply = None
         try:
             reply = worker.ask({**message, "limits": limits})
+        except RecordsError as error:
+            raise QueryError("worker_lost", query_id) from error
         finally:
             self._give_back(worker, whole=reply is not None)
         if reply is None:
@@ -233,13 +247,24 @@ class Pool:
         return worker
 
     def _give_back(self, worker: Worker, *, whole: bool) -> None:
+        """Keep a process that answered; put a new one, which starts meanwhile, in another's place."""
+        if not whole:
+            worker.kill()
+            worker = self._replacement() or worker
         with self._changed:
-            if whole and not self._closed:
+            if not self._closed and worker.alive:
                 self._free.append(worker)
                 self._changed.notify()
                 return
         worker.kill()
         self._lost()
+
+    def _replacement(self) -> Worker | None:
+        if self._closed:
+            return None
+        with suppress(OSError):
+            return Worker(self._file, self._limits)
+        return None
 
     def _lost(self) -> None:
         with self._changed:
@@ -250,7 +275,8 @@ class Pool:
         """End every free process now, every busy one when it has answered."""
         with self._changed:
             self._closed = True
-            free, self._free = self._free, []
+            free = list(self._free)
+            self._free.clear()
             self._running -= len(free)
             self._changed.notify_all()
         for worker in free:

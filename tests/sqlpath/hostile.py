@@ -118,7 +118,8 @@ class End:
 
 
 def end(text: str, here: World, described: Schema) -> End:
-    """Admission, scope and execution of one statement for C1."""
+    """Admission, scope and execution of one statement for C1, by a process that is there already."""
+    here.full.run("q", "SELECT 1", {})
     began = time.monotonic()
     try:
         parsed = here.full.parse(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import textwrap
@@ -178,3 +179,12 @@ def test_no_process_is_left(opened: Callable[[Limits], Database]) -> None:
     (worker,) = database._pool._free
     database.close()
     assert not Path(f"/proc/{worker.pid}").exists()
+
+
+def test_pool_that_nobody_closed_leaves_no_process(file: Path) -> None:
+    database = Database.open(file, Limits(processes=1))
+    (worker,) = database._pool._free
+    pid = worker.pid
+    del database, worker
+    gc.collect()
+    assert not Path(f"/proc/{pid}").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from random import Random
@@ -132,13 +133,14 @@ def test_words_for_no_rows_only_where_declared() -> None:
 
 
 @pytest.fixture(scope="module")
-def demo() -> tuple[dict[str, Query], Database]:
+def demo() -> Iterator[tuple[dict[str, Query], Database]]:
     institution = load_institution(ROOT / "configs/demo")
     try:
         opened = Database.open(ROOT / institution.appliance.paths.database)
     except SnapshotError as error:
         pytest.fail(f"run scripts/setup: {error}")
-    return dict(institution.queries), opened
+    yield dict(institution.queries), opened
+    opened.close()
 
 
 def test_every_demo_query_runs_and_fits_its_templates(
