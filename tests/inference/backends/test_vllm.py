@@ -19,7 +19,7 @@ from inference import artefacts, prompts
 from inference.backends import Choice, handshake, loop, wire
 from inference.backends.embedded import EmbeddedBackend
 from inference.backends.guarded import GuardedBackend
-from inference.backends.handshake import Health
+from inference.backends.handshake import Health, Status
 from inference.backends.server import ServerBackend
 from inference.errors import BackendError
 from inference.question import Question
@@ -49,6 +49,13 @@ def asked(text: str) -> prompts.Prompt:
     return prompts.prompt(STATIC, Question(text))
 
 
+def trusted(vllm: Vllm, form: str = "codes", adapted: bool = False) -> GuardedBackend:
+    """A backend that needs no hand-shake of its own: two tests make one, and it takes seconds."""
+    backend = GuardedBackend(ServerBackend(vllm.entry(form, adapted)))
+    backend._set(Status(Health.HEALTHY))
+    return backend
+
+
 def run(
     vllm: Vllm,
     work: Callable[[GuardedBackend], Awaitable[T]],
@@ -56,7 +63,7 @@ def run(
     adapted: bool = False,
 ) -> T:
     async def whole() -> T:
-        backend = GuardedBackend(ServerBackend(vllm.entry(form, adapted)))
+        backend = trusted(vllm, form, adapted)
         try:
             return await work(backend)
         finally:
@@ -138,7 +145,7 @@ def test_adapter_is_asked_by_its_name_and_changes_the_probabilities(vllm: Vllm) 
 
 
 def test_json_form_passes_the_contract(vllm: Vllm) -> None:
-    backend = GuardedBackend(ServerBackend(vllm.entry("json")))
+    backend = trusted(vllm, "json")
     tier = ProposerTier("proposer", backend, CATALOG, Decimal("0.5"))
     try:
         reply = tier.propose(Question(TEXTS[0]))
@@ -192,7 +199,7 @@ def test_call_of_a_client_that_left_stops_on_the_server(vllm: Vllm) -> None:
 
 
 def test_tier_over_the_server_proposes_or_abstains(vllm: Vllm) -> None:
-    backend = GuardedBackend(ServerBackend(vllm.entry()))
+    backend = trusted(vllm)
     tier = ProposerTier("proposer", backend, CATALOG, Decimal("0.9"))
     try:
         replies = [tier.propose(Question(text)) for text in TEXTS]
