@@ -112,7 +112,8 @@ def main(arguments: list[str] | None = None) -> int:
     for tag, (count, of) in result["recall"].items():
         print(sinks.terminal(f"{tag}: {count} of {of} recognised"))
     p50, p95, p99 = result["milliseconds"].values()
-    print(f"p50 {p50:.3f} ms, p95 {p95:.3f} ms, p99 {p99:.3f} ms; {result['megabytes']} MB")
+    spent = f"p50 {p50:.3f} ms, p95 {p95:.3f} ms, p99 {p99:.3f} ms; {result['megabytes']} MB"
+    print(sinks.terminal(spent))
     return int(any(count > MOST * of for count, of in result["false_refusals"].values()))
 
 

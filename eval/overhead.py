@@ -13,7 +13,6 @@ written by bench_encoder.py. Prints the part as JSON.
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -25,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from inference import ending
+from inference import ending, sinks
 
 AT_LEAST = 5
 ROUNDS = 41
@@ -135,7 +134,7 @@ def main(arguments: Sequence[str]) -> int:
         timing.median_us(),
         (Ratio(fastest, "fast tier", timing.times(fastest, "fast tier"), at_least=AT_LEAST),),
     )
-    print(json.dumps({"part": asdict(part), "version": version(RIVAL)}))
+    print(sinks.json_text({"part": asdict(part), "version": version(RIVAL)}))
     return 0
 
 
