@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cached_property
@@ -35,7 +36,8 @@ OTHERS: Final = (
 """The languages of Latin script that are told apart; other scripts tell themselves (`gate.script`)."""
 
 WORDS: Final = 4
-"""Least number of words; names, that is capitalised words behind the first one, are none."""
+"""Least number of words; names, that is capitalised words behind the first one, are none, nor are
+abbreviations, words without a vowel (pls, chng, nw): they are of no language more than of another."""
 
 KNOWN: Final = 0.4
 """Share of words known to the packs from which a text is in a configured language."""
@@ -44,6 +46,7 @@ UNLIKELY: Final = 0.05
 """Greatest probability of all configured languages together at which a text is in another one."""
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
+_VOWEL: Final = re.compile("[aeiouyæœøı]")
 _NO_WORDS: Final = ("language", "script", "templates")
 
 
@@ -67,7 +70,7 @@ class Recogniser:
         """The digest of library, languages and limits (P-20); nothing where it is off."""
         if not self.on:
             return {}
-        made_of = [LIBRARY, version(LIBRARY), *OTHERS, WORDS, KNOWN, UNLIKELY]
+        made_of = [LIBRARY, version(LIBRARY), *OTHERS, WORDS, KNOWN, UNLIKELY, _VOWEL.pattern]
         return {"recogniser": hashlib.sha256(json.dumps(made_of).encode()).hexdigest()}
 
     def recognise(self, request: Request) -> str:
@@ -123,8 +126,13 @@ def _lists(pack: LanguagePack) -> list[tuple[str, ...]]:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text but for names; of a text in capitals all of them."""
-    words: list[str] = _WORD.findall(text)
+    """The words of a text but for abbreviations and names; capitals throughout are no names."""
+    words: list[str] = [word for word in _WORD.findall(text) if _spoken(word)]
     if text.upper() == text:
         return words
     return [word for at, word in enumerate(words) if not at or not word[0].isupper()]
+
+
+def _spoken(word: str) -> bool:
+    """Whether a word has a vowel, with or without a mark; one letter stands for itself."""
+    return len(word) < 2 or bool(_VOWEL.search(unicodedata.normalize("NFD", word.lower())))

@@ -26,6 +26,7 @@ from inference.calibration.selection import Sample
 from inference.classifiers import encoded, head
 from inference.classifiers.head import Head
 from inference.encoder import TorchEncoder
+from training import reach
 from training.errors import TrainingError
 from training.labels import Example, read
 from training.thresholds import Rule, derive, seal
@@ -73,7 +74,9 @@ def train(
             "calibrated": False,
             "seconds": round(time.monotonic() - started),
         }
-        made = encoded.save(names, fitted, encoder, folder, fields)
+        gold = np.array([names.index(label) for label in labels], dtype=np.int64)
+        close = reach.out_of_fold(vectors, gold, len(names), recipe.folds, recipe.seed)
+        made = encoded.save(names, fitted, encoder, folder, fields, reach=close)
         agree(fitted, vectors, made, examples)
         if policy is not None and rule is not None:
             seal(made, policy, rule)

@@ -33,7 +33,7 @@ from inference.artefacts import Artefact
 from inference.encoder import TorchEncoder
 from inference.tiers.fast import Head, softmax
 from inference.tiers.scores import OUT_OF_SCOPE
-from training import runtime
+from training import reach, runtime
 from training.errors import TrainingError
 from training.labels import Example, read, split
 
@@ -76,7 +76,8 @@ def train(data: Path, base: Path, out: Path, recipe: Recipe = Recipe()) -> Artef
             "held_back": measure(made.folder, fields["labels"], held),
             "seconds": round(time.monotonic() - started),
         }
-        runtime.choose(artefacts.write_manifest(made.folder, {**fields, **more}), held)
+        chosen = runtime.choose(artefacts.write_manifest(made.folder, {**fields, **more}), held)
+        reach.mark(chosen, kept, held)
         shutil.rmtree(out, ignore_errors=True)
         made.folder.rename(out)
     return artefacts.read(out)
@@ -103,7 +104,9 @@ def build(base: Path, examples: Sequence[Example], recipe: Recipe, folder: Path)
 
 
 LIBRARIES = ("setfit", "sentence-transformers", "transformers", "torch", "scikit-learn")
-CODE = tuple(Path(__file__).with_name(name) for name in ("router.py", "labels.py", "runtime.py"))
+CODE = tuple(
+    Path(__file__).with_name(name) for name in ("router.py", "labels.py", "runtime.py", "reach.py")
+)
 AGREE = 2000
 """Texts on which the saved artefact is compared with the trained one."""
 

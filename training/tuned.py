@@ -32,7 +32,7 @@ from inference.artefacts import Artefact
 from inference.classifiers import encoded, head
 from inference.classifiers.head import Head
 from inference.encoder import MAX_TOKENS, TorchEncoder
-from training import runtime
+from training import reach, runtime
 from training.errors import TrainingError
 from training.labels import Example, read, split
 from training.router import one_thread
@@ -85,7 +85,8 @@ def train(data: Path, base: Path, out: Path, recipe: Recipe = RECIPE) -> Artefac
         fields = {k: v for k, v in made.manifest.items() if k not in ("files", "schema_version")}
         inputs = {**fields["inputs"], "data": artefacts.sha256(data)}
         more = {"inputs": inputs, "held_back": measure(made, held)}
-        runtime.choose(artefacts.write_manifest(made.folder, {**fields, **more}), held)
+        chosen = runtime.choose(artefacts.write_manifest(made.folder, {**fields, **more}), held)
+        reach.mark(chosen, kept, held)
         shutil.rmtree(out, ignore_errors=True)
         made.folder.rename(out)
     _checkpoint(out).unlink(missing_ok=True)

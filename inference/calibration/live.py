@@ -16,13 +16,17 @@ from scipy.stats import fisher_exact, ks_2samp
 
 from gate.records import Abstain, OutOfScope, Proposal, TierAnswer
 from inference.calibration.watch import FALSE_ALARMS
-from inference.tiers.scores import CLARIFY, LOW_CONFIDENCE
+from inference.tiers.scores import CLARIFY, LOW_CONFIDENCE, OUT_OF_DISTRIBUTION
 
 Became = Literal["routed", "out_of_scope", "clarify", "escalation", "abstention"]
 SHARES: Final[tuple[Became, ...]] = (
     "routed", "out_of_scope", "clarify", "escalation", "abstention",
 )  # fmt: skip
-REASONS: Final[Mapping[str, Became]] = {CLARIFY: "clarify", LOW_CONFIDENCE: "escalation"}
+REASONS: Final[Mapping[str, Became]] = {
+    CLARIFY: "clarify",
+    LOW_CONFIDENCE: "escalation",
+    OUT_OF_DISTRIBUTION: "escalation",
+}
 """What an abstention of a reason counts as; one of any other could not answer at all (`no_text`)."""
 FEWEST: Final = 30
 """Confidences of an action in each period, below which its drift is not tested."""

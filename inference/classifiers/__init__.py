@@ -7,10 +7,17 @@ may reach it, and how a long one is cut, is the business of reading.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+class Weighed(NamedTuple):
+    """Distributions (n, labels), each row summing to 1, and which texts (n,) are out of distribution."""
+
+    scores: NDArray[np.float64]
+    far: NDArray[np.bool_]
 
 
 class Scorer(Protocol):
@@ -25,6 +32,10 @@ class Scorer(Protocol):
         """Whether it reads the text to its end."""
         ...
 
+    def weigh(self, texts: Sequence[str]) -> Weighed:
+        """Distributions, and whether a text is like none that it has learnt from."""
+        ...
+
     def scores(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Distributions, shape (len(texts), len(labels)); each row sums to 1."""
+        """The distributions alone, shape (len(texts), len(labels))."""
         ...

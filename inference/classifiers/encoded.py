@@ -4,6 +4,7 @@ with its head by cross-entropy, `linear` a frozen one.
 <folder>/manifest.json      see store.py
 <folder>/encoder/           weights and tokenizer
 <folder>/head.safetensors   coefficients (labels, dimensions), intercepts (labels)
+<folder>/reach.safetensors  see reach.py; without it no text is out of distribution
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from numpy.typing import NDArray
 
 from inference import artefacts
 from inference.artefacts import Artefact
-from inference.classifiers import head, store
+from inference.classifiers import Weighed, head, store
+from inference.classifiers import reach as reaching
 from inference.classifiers.head import Head
+from inference.classifiers.reach import Reach
 from inference.encoder import MAX_TOKENS, RUNTIMES, TORCH, Encoder, open_encoder
 from inference.errors import ArtefactError
 
@@ -40,14 +43,22 @@ class Encoded:
     labels: tuple[str, ...]
     encoder: Encoder
     head: Head
+    reach: Reach | None = None
 
     def fits(self, text: str) -> bool:
         """Whether the encoder reads it to its end; a word piece has at least one byte."""
         return len(text.encode()) + MARKS <= MAX_TOKENS or self.encoder.tokens(text) <= MAX_TOKENS
 
+    def weigh(self, texts: Sequence[str]) -> Weighed:
+        """Distributions (len(texts), len(labels)), and which texts are close to no label."""
+        vectors = self.encoder.encode(texts)
+        known = np.zeros(len(texts), dtype=bool)
+        far = known if self.reach is None else reaching.far(self.reach, vectors)
+        return Weighed(head.apply(self.head, vectors), far)
+
     def scores(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Distributions, shape (len(texts), len(labels))."""
-        return head.apply(self.head, self.encoder.encode(texts))
+        return self.weigh(texts).scores
 
 
 def save(
@@ -57,11 +68,14 @@ def save(
     folder: Path,
     fields: Mapping[str, Any],
     kind: str = LINEAR,
+    reach: Reach | None = None,
 ) -> Artefact:
     """Write a new folder with a copy of the encoder; `fields` are added to its manifest."""
     folder.mkdir(parents=True)
     shutil.copytree(encoder.folder, folder / ENCODER)
     head.write(folder, fitted)
+    if reach is not None:
+        reaching.write(folder, reach)
     own = {
         "kind": kind,
         "format": store.FORMAT,
@@ -85,4 +99,5 @@ def load(artefact: Artefact, runtime: str | None = None) -> Encoded:
             f"{store.RETRAIN}"
         )
     fitted, _ = head.read(artefact.folder, len(labels))
-    return Encoded(labels, open_encoder(artefact, artefact.folder / ENCODER, chosen), fitted)
+    opened = open_encoder(artefact, artefact.folder / ENCODER, chosen)
+    return Encoded(labels, opened, fitted, reaching.read(artefact.folder, len(labels)))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from inference import artefacts
 from inference.artefacts import Artefact
-from inference.classifiers import head, ngrams, store
+from inference.classifiers import Weighed, head, ngrams, store
 from inference.classifiers.head import Head
 from inference.classifiers.ngrams import Vocabulary
 from inference.errors import ArtefactError
@@ -41,13 +41,19 @@ class Lexical:
         """Whether it is read to its end at once."""
         return len(text) <= READS
 
-    def scores(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Distributions, shape (len(texts), len(labels))."""
+    def weigh(self, texts: Sequence[str]) -> Weighed:
+        """Distributions (len(texts), len(labels)), and which texts share no n-gram with any learnt."""
         logits = np.empty((len(texts), len(self.labels)))
+        far = np.zeros(len(texts), dtype=bool)
         for row, text in enumerate(texts):
             columns, values = ngrams.vector(self.vocabulary, text)
             logits[row] = self.head.coefficients[:, columns] @ values + self.head.intercepts
-        return head.softmax(logits)
+            far[row] = not len(columns)
+        return Weighed(head.softmax(logits), far)
+
+    def scores(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Distributions, shape (len(texts), len(labels))."""
+        return self.weigh(texts).scores
 
 
 @dataclass(frozen=True, slots=True)

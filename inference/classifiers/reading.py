@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gate.normalise import fold
-from inference.classifiers import Scorer
+from inference.classifiers import Scorer, Weighed
 from inference.tiers.scores import OUT_OF_SCOPE
 
 NO_TEXT = "no_text"
@@ -29,11 +29,15 @@ _SENTENCE = re.compile(r".+?(?:[.!?;\n]+(?=\s|$)|[。！？；…]+|$)\s*", re.D
 
 
 class Reading(NamedTuple):
-    """One text's distribution, or the reason why it has none; `windows` above 1 flags a long text."""
+    """One text's distribution, or the reason why it has none; `windows` above 1 flags a long text.
+
+    `far`: it is out of distribution, a long text if every window of it is.
+    """
 
     scores: NDArray[np.float64] | None
     reason: str | None = None
     windows: int = 1
+    far: bool = False
 
 
 def unreadable(text: str) -> str | None:
@@ -46,13 +50,14 @@ def read(scorer: Scorer, texts: Sequence[str]) -> list[Reading]:
     """A reading per text, in one call of the scorer; no unreadable text reaches it."""
     cut = [() if unreadable(text) else windows(scorer, text) for text in texts]
     flat = [window for own in cut for window in own]
-    rows = scorer.scores(flat) if flat else np.empty((0, len(scorer.labels)))
+    nothing = Weighed(np.empty((0, len(scorer.labels))), np.empty(0, dtype=bool))
+    rows, far = scorer.weigh(flat) if flat else nothing
     readings, start = [], 0
     for own in cut:
-        mine = rows[start : start + len(own)]
+        mine = slice(start, start + len(own))
         start += len(own)
         readings.append(
-            Reading(_together(mine, scorer.labels), None, len(own))
+            Reading(_together(rows[mine], scorer.labels), None, len(own), bool(far[mine].all()))
             if own
             else Reading(None, NO_TEXT, 0)
         )

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-from gate.records import Abstain
+from gate.records import Abstain, Proposal, TierAnswer
 from inference.artefacts import Artefact
 from inference.calibration import policy_file
 from inference.calibration.policy import Policy
@@ -61,7 +61,7 @@ class FastTier:
         """The best label where the policy or the fixed threshold lets it through.
 
         A text without a letter or digit abstains before anything is loaded; a long one is scored in
-        windows and flagged.
+        windows and flagged. Nothing is proposed for a text out of distribution: it is passed on.
         """
         reason = unreadable(question.utterance)
         if reason:
@@ -71,12 +71,16 @@ class FastTier:
         if found.scores is None:
             return Reply(Abstain(found.reason or "no_text", self.name))
         probabilities = dict(zip(self.labels, found.scores.tolist(), strict=True))
+        answer: TierAnswer
         if policy is not None:
             answer = judged.answer(policy, self.labels, found.scores, self.name)
         else:
             answer = scores.answer(
                 probabilities, Decimal(1) if self._threshold is None else self._threshold, self.name
             )
+        if found.far and isinstance(answer, Proposal):
+            actions = answer.topk[:2]
+            answer = Abstain(scores.OUT_OF_DISTRIBUTION, self.name, actions)
         flags = (LONG_TEXT,) if found.windows > 1 else ()
         return Reply(answer, raw=scores.shown(probabilities), flags=flags)
 

@@ -14,6 +14,9 @@ OUT_OF_SCOPE = "OUT_OF_SCOPE"
 LOW_CONFIDENCE = "low_confidence"
 """Reason of an abstention that passes the message on to the next tier."""
 
+OUT_OF_DISTRIBUTION = "out_of_distribution"
+"""Reason of an abstention on a text that is like none that the tier has learnt from."""
+
 CLARIFY = "clarify"
 """Reason of an abstention that no other tier may answer: the customer is asked which is meant."""
 

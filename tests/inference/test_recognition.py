@@ -51,6 +51,19 @@ def test_a_script_of_its_own_decides_at_once(reader: Reader, tag: str) -> None:
     assert [reader.read(text) for text in sentences()[1][tag]] == [None] * 10
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "adrs chng nw hse",
+        "pls chng adrs nw hse str",
+        "thx fr ur hlp wth crd",
+        "bkn svc pls hlp acct",
+    ],
+)
+def test_abbreviations_are_no_other_language(text: str) -> None:
+    assert Recogniser(demo()).recognise(ask(text)) == ""
+
+
 def test_a_stated_language_is_not_questioned() -> None:
     recogniser = Recogniser(demo())
     assert recogniser.recognise(ask(GERMAN)) == "de"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from inference.calibration.folds import out_of_fold, parts
+from inference.classifiers import Weighed
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,9 @@ class Counting:
     def scores(self, texts: Sequence[str]) -> np.ndarray:
         assert not self.seen & set(texts)
         return np.tile(self.shares, (len(texts), 1))
+
+    def weigh(self, texts: Sequence[str]) -> Weighed:
+        return Weighed(self.scores(texts), np.zeros(len(texts), dtype=bool))
 
 
 def counting(texts: Sequence[str], labels: Sequence[str]) -> Counting:

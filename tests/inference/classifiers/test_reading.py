@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inference.classifiers import lexical, reading
+from inference.classifiers import Weighed, lexical, reading
 from inference.classifiers.reading import NO_TEXT, WINDOW, read, unreadable, windows
 from tests.inference.tiny import TEXTS
 
@@ -37,6 +37,9 @@ class Recording:
         rows = {"freeze": [0.9, 0.05, 0.05], "balance": [0.05, 0.05, 0.9]}
         plain = [0.05, 0.9, 0.05]
         return np.array([next((r for w, r in rows.items() if w in t), plain) for t in texts])
+
+    def weigh(self, texts: Sequence[str]) -> Weighed:
+        return Weighed(self.scores(texts), np.array(["moon" in text for text in texts], dtype=bool))
 
 
 @pytest.mark.parametrize(
@@ -112,3 +115,10 @@ def test_a_window_is_cut_at_white_space_and_never_too_long() -> None:
     assert all(len(w) <= WINDOW and set(w.split()) == {"word"} for w in found)
     assert sum(len(w.split()) for w in found) == 400
     assert reading.windows(Recording(), "short") == ("short",)
+
+
+def test_a_long_text_is_out_of_distribution_only_as_a_whole() -> None:
+    moon = "moon " * 150 + "moon. "
+    found = read(Recording(), ["the moon", "freeze it", moon, moon + "Freeze my card."])
+    assert [f.far for f in found] == [True, False, True, False]
+    assert [f.windows > 1 for f in found] == [False, False, True, True]
