@@ -46,7 +46,7 @@ UNLIKELY: Final = 0.05
 """Greatest probability of all configured languages together at which a text is in another one."""
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
-_VOWEL: Final = re.compile("[aeiouyæœøı]")
+_VOWEL: Final = re.compile("[aeiouyæœø\u0131]")
 _NO_WORDS: Final = ("language", "script", "templates")
 
 
