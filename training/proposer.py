@@ -47,7 +47,7 @@ class Recipe:
     rank: int = 16
     scale: float = 2.0
     """What the low-rank product is multiplied with; peft's lora_alpha is scale times rank."""
-    epochs: int = 2
+    epochs: int = 3
     batch_size: int = 32
     learning_rate: float = 1e-3
     warm_up: int = 10
