@@ -19,7 +19,8 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 import inference.appliance
-from eval import metrics, report, routebr
+from eval import metrics, report
+from eval import run as running
 from eval.case import Case
 from eval.intents.reliability import diagram
 from gate.errors import ConfigError, RequestError
@@ -346,7 +347,7 @@ def test_reports_hold_nothing_raw(tmp_path: Path) -> None:
     for start in range(0, len(outcomes), report.MAX_WRONG):
         part = outcomes[start : start + report.MAX_WRONG]
         result = metrics.measure(part, ACTIONS, described)
-        routebr.write(tmp_path, result, part)
+        running.write(tmp_path, result, part, totals_only=False)
         texts: Mapping[str, str] = {
             p.name: p.read_bytes().decode("utf-8") for p in tmp_path.iterdir()
         }
