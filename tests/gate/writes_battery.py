@@ -259,12 +259,18 @@ def dialogue(reader: Any) -> None:
     asking = turn._replace(asked=(Asked(0, 4, ("BUY",)),))
     assert not reader.dialogue.given("amount", "PAY", asking, ())
     opening = PAYING._replace(chosen="K3", request_clauses=3)
-    picked = reader.dialogue.chosen(opening, silent, OPTIONS[1])
+    picked = reader.dialogue.chosen(opening, silent, Option("PAY", "K2"))
     assert picked == opening._replace(chosen="K2")
+    both = reader.dialogue.chosen(
+        opening._replace(several_requests=True), silent, Option("PAY", "K2")
+    )
+    assert both == picked
+    other = reader.dialogue.chosen(opening, silent, OPTIONS[1])
+    assert other == picked._replace(asked=(), direction=Direction.UNDECLARED)
     spoken = silent._replace(
         direction=Direction.WRITE, asked=(Asked(0, 4, ("BUY",)),), slots=amount
     )
-    again = reader.dialogue.chosen(opening, spoken, OPTIONS[1])
+    again = reader.dialogue.chosen(opening, spoken, Option("BUY", "K2"))
     assert (again.asked, again.request_clauses) == (spoken.asked, 0)
     assert again.mentions == opening.mentions and len(again.slots) == 2
     filled = reader.dialogue.filled(opening, amount, Option("PAY", NONE))
