@@ -69,7 +69,7 @@ CHANGED = ("CLARIFY", "G-CONFIRM", "WRITE_CHANGED")
 def proposal(
     action: str,
     object_id: str | None = None,
-    confidence: str | None = "0.60",
+    confidence: str | None = "0.70",
     topk: tuple[str, ...] = (),
 ) -> Proposal:
     """A proposal of the fast tier, at its threshold unless told otherwise."""
@@ -187,7 +187,7 @@ CASES: tuple[tuple[str, TierAnswer, dict[str, Any], Expected], ...] = (
      ("CLARIFY", "G-OBJECT", "PROPOSAL_DISAGREES")),
     ("what is the price?", proposal("FUND_PRICE"), {}, ("CLARIFY", "G-OBJECT", "*")),
     (FREEZE, proposal("FREEZE_CARD", None, None), {}, ("CLARIFY", "G-CONFIDENCE", "NO_CONFIDENCE")),
-    (FREEZE, proposal("FREEZE_CARD", None, "0.5999"), {}, ("CLARIFY", "G-CONFIDENCE", "BELOW_THRESHOLD")),
+    (FREEZE, proposal("FREEZE_CARD", None, "0.6999"), {}, ("CLARIFY", "G-CONFIDENCE", "BELOW_THRESHOLD")),
     # The first failing check names the verdict.
     ("is my card frozen?", proposal("FREEZE_CARD", None, None), {"session": TWO_CARDS},
      ("CLARIFY", "G-DIRECTION", "DIRECTION_READ")),

@@ -247,9 +247,9 @@ CONTROLLER = (
     Mutant("controller", "no_options",
            "_options(case, decider, reasons) if terminal is Terminal.CLARIFY else ()", "()"),
     Mutant("controller", "nothing_stands_as_it_is",
-           "    if decider in OFFERED and not _object_check(case):\n", "    if False:\n"),
+           "    if (beside or decider in OFFERED) and not _object_check(case):\n", "    if False:\n"),
     Mutant("controller", "confirmations_are_offered",
-           "    if decider in OFFERED and not _object_check(case):\n",
+           "    if (beside or decider in OFFERED) and not _object_check(case):\n",
            "    if not _object_check(case):\n"),
     # Confirmation.
     Mutant("controller", "no_confirmation_needed", "    (Reserved.CONFIRM, _confirm),\n", ""),

@@ -344,6 +344,6 @@ def test_reading_time_is_bounded(tag: str, unit: str) -> None:
     configuration = INSTITUTIONS[tag]()
     limit = configuration.limits.utterance_chars
     text = (unit * limit)[: limit - 6] + ("HLGRX." if tag == "en" else "黄金ETF")
-    started = time.process_time()
+    started = time.thread_time()
     find(configuration, request(text, session="dana", history=[text[:1000]] * 4))
-    assert time.process_time() - started < 2
+    assert time.thread_time() - started < 2

@@ -62,6 +62,9 @@ def ended_by(appliance: Appliance, rule_id: str) -> dict[str, Any]:
     """The line of a request that this rule of the demo decides."""
     action, change, _ = DEMO_CASES[rule_id]
     text = WRITES.get(action, "What does it cost?")
+    if "alert" in change:  # the gate's own finding, which no channel may send
+        text = f"I am being blackmailed. {text}"
+        change = {name: value for name, value in change.items() if name != "alert"}
     member = {**SESSIONS["dana"], "subject": rule_id}  # each counts its own clarifications
     state = demo_state(action, change)
     request = asked(appliance, text, request_id=rule_id, state=state, session=member)
