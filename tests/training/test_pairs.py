@@ -59,9 +59,9 @@ def test_forty_thousand_rows_take_seconds_and_megabytes() -> None:
     rng = np.random.default_rng(0)
     labels = [f"L{n}" for n in rng.permutation(150)[rng.integers(0, 150, ROWS - 3)]] + ["RARE"] * 3
     tracemalloc.start()
-    started = time.process_time()
+    started = time.thread_time()
     pairs = draw(labels, 20, 0)
-    seconds = time.process_time() - started
+    seconds = time.thread_time() - started
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(pairs.left) == 20 * ROWS

@@ -323,6 +323,6 @@ def test_verify_is_not_slow(rows: list[Stored]) -> None:
         row = rewritten(rows[0], previous=head.digest)
         chain.append(replace(row, sequence=sequence, previous=head.digest))
         head = Head(sequence, row.digest)
-    start = time.process_time()
+    start = time.thread_time()
     assert check_chain(chain).ok
-    assert time.process_time() - start < 2_000 / 5_000
+    assert time.thread_time() - start < 2_000 / 5_000
