@@ -183,9 +183,26 @@ def chosen(opening: Findings, turn: Findings, option: Option) -> Findings:
         asked=asked,
         request_clauses=spoken.request_clauses,
         several_requests=False,
-        slots=merge(opening.slots, turn.slots),
+        slots=merge(_slots_of(opening, option.action_id), turn.slots),
         chosen="" if option.object_id == UNRESOLVED else option.object_id,
     )
+
+
+def _slots_of(opening: Findings, action_id: str) -> tuple[SlotFound, ...]:
+    """The opening turn's slots; where it asks for another write too, those behind the chosen one's words.
+
+    A value behind the other's words was said of that one, or of neither.
+    """
+    others = [a.start for a in opening.asked if action_id not in a.actions]
+    if not others:
+        return opening.slots
+    own = [a.start for a in opening.asked if action_id in a.actions]
+    return tuple(s for s in opening.slots if s.turn or _last(own, s.start) > _last(others, s.start))
+
+
+def _last(starts: Sequence[int], place: int) -> int:
+    """The last of the starts that is not behind a place, or -1."""
+    return max((start for start in starts if start <= place), default=-1)
 
 
 def given(

@@ -266,13 +266,22 @@ def dialogue(reader: Any) -> None:
     )
     assert both == picked
     other = reader.dialogue.chosen(opening, silent, OPTIONS[1])
-    assert other == picked._replace(asked=(), direction=Direction.UNDECLARED)
+    assert other == picked._replace(asked=(), direction=Direction.UNDECLARED, slots=())
     spoken = silent._replace(
         direction=Direction.WRITE, asked=(Asked(0, 4, ("BUY",)),), slots=amount
     )
     again = reader.dialogue.chosen(opening, spoken, Option("BUY", "K2"))
     assert (again.asked, again.request_clauses) == (spoken.asked, 0)
-    assert again.mentions == opening.mentions and len(again.slots) == 2
+    assert again.mentions == opening.mentions and len(again.slots) == 1
+    two = opening._replace(
+        asked=(Asked(4, 8, ("BUY",)), Asked(20, 26, ("PAY",))),
+        slots=tuple(SlotFound("amount", at, at + 3, "500 EUR", "") for at in (0, 4, 19, 20, 30)),
+    )
+    later = two._replace(slots=(two.slots[0]._replace(turn=1),))
+    assert reader.dialogue.chosen(later, silent, Option("PAY", "K2")).slots == later.slots
+    for action, kept in (("BUY", [4, 19]), ("PAY", [20, 30]), ("FREEZE_CARD", [])):
+        found = reader.dialogue.chosen(two, silent, Option(action, "K2"))
+        assert [slot.start for slot in found.slots] == kept, action
     filled = reader.dialogue.filled(opening, amount, Option("PAY", NONE))
     assert filled.chosen == "K3" and len(filled.slots) == 2
     assert reader.dialogue.filled(opening, (), OPTIONS[0]).chosen == "K1"

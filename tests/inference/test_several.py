@@ -80,3 +80,30 @@ def test_a_write_that_is_proposed_is_confirmed_and_says_that_a_question_is_open(
 )
 def test_negated_and_explanatory_clauses_are_no_second_request(branch: Branch, text: str) -> None:
     assert len({o.action_id for o in branch.freeze(text).routed.verdict.options}) < 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Buy the Harbor Balanced Fund and freeze my visa card, I lost 300 dollars.",
+        "Buy the Harbor Balanced Fund and close my savings account, it has 300 dollars.",
+    ],
+)
+def test_an_amount_said_behind_the_other_request_is_not_the_chosen_ones(
+    branch: Branch, text: str
+) -> None:
+    said = branch.says("FUND_ORDER", text)
+    assert ended(said) == BOTH
+    picked = branch.says("FEE_INFO", "the first", dialogue_id=said.routed.dialogue_id)
+    assert picked.rule_id == "G-SLOT"
+    assert picked.routed.token is None
+
+
+def test_an_amount_said_with_the_chosen_request_is_its_own(branch: Branch) -> None:
+    text = "Freeze my visa card and buy the Harbor Balanced Fund for 300 dollars."
+    said = branch.says("FUND_ORDER", text)
+    place = [o.action_id for o in said.routed.verdict.options].index("FUND_ORDER")
+    dialogue_id = said.routed.dialogue_id
+    picked = branch.says("FEE_INFO", ("the first", "the second")[place], dialogue_id=dialogue_id)
+    assert ended(picked) == CONFIRM
+    assert "300.00 USD" in picked.message
